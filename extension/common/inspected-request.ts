@@ -3,11 +3,9 @@
 // if its site hides it from pages.
 
 import { type Delivery, KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
-import { ms } from '@photofinish/shared/web/untrusted';
+import { count, ms } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { comparableUrl, MAX_URL_CHARS } from './timing.ts';
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
 const inspectedSchema = v.object({
   /** Without fragment, truncated as on the other side of the join. */

@@ -7,13 +7,12 @@ import { adoptionSchema } from '@photofinish/shared/report/adoption';
 import {
   type Browser,
   browserSchema,
-  MAX_ALT_SVC_CHARS,
   ONLY_FULL,
   observationModesSchema,
 } from '@photofinish/shared/web/observation';
 import { originSchema, siteSchema } from '@photofinish/shared/web/origin';
 import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/web/protocol';
-import { isTooLate, printableDeep } from '@photofinish/shared/web/untrusted';
+import { count, isTooLate, MAX_ALT_SVC_CHARS, printableDeep } from '@photofinish/shared/web/untrusted';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
 import { namesSchema } from '../common/network-names.ts';
@@ -71,7 +70,6 @@ function upgraded(section: Section, version: number, row: unknown): unknown {
 
 // The schemas of the ledger's rows in a file: validated here, and trusted from then on.
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(8.64e15));
 const day = v.pipe(v.string(), v.isoDate());
 const network = v.pipe(v.string(), v.minLength(1), v.maxLength(128));

@@ -2,9 +2,7 @@
 // misleading.
 import * as v from 'valibot';
 import type { Delivery, Protocol } from '../web/protocol.ts';
-
-/** The schema of a count in a report: bounded, so that no sum of counts from a file becomes infinite. */
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+import { count } from '../web/untrusted.ts';
 
 /** `h3` of `known` network outcomes, plus `hidden` outcomes (protocol unknown, whatever the reason). */
 export const adoptionSchema = v.object({ h3: count, known: count, hidden: count });

@@ -70,6 +70,10 @@ const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
   'a day instead of an instant': (r) => ({ ...r, createdAt: '2026-01-02' }),
   'an offset without minutes': (r) => ({ ...r, createdAt: '2026-01-02T00:00:00+14' }),
   'a count beyond counting': () => report([reportOrigin({ bytes: 1e308 })]),
+  'packets beyond counting': () => {
+    const lossy = attempt({ protocol: 'h3', outcome: 'failed', packets: { sent: 1e308, lost: 0 } });
+    return report([reportOrigin({ races: [originRace([trial([lossy], null)])] })]);
+  },
   'a race beyond all time': () => report([reportOrigin({ races: [{ ...originRace([]), atMs: 1e300 }] })]),
   'an unknown browser': (r) => ({ ...r, browser: { name: 'lynx', version: '2' } }),
   'an origin that is not https': () => report([reportOrigin({ origin: 'http://example.org' as never })]),

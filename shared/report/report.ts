@@ -12,8 +12,8 @@ import {
   unitedModes,
 } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
-import { isTooLate, list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
-import { adoptionSchema, count } from './adoption.ts';
+import { count, isTooLate, list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
+import { adoptionSchema } from './adoption.ts';
 
 export const REPORT_SCHEMA = 'photofinish.report/2';
 const OLDER_SCHEMA = 'photofinish.report/1';

@@ -2,8 +2,7 @@
 // an exception. It skips a malformed alternative and keeps the rest, ignores unknown parameters, and limits what it
 // reads.
 
-import { MAX_ALT_SVC_CHARS } from './observation.ts';
-import { printable } from './untrusted.ts';
+import { MAX_ALT_SVC_CHARS, printable } from './untrusted.ts';
 
 /** One alternative service (RFC 7838 section 2). */
 export interface Alternative {

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { originSchema, siteSchema } from './origin.ts';
 import { deliverySchema, protocolSchema, unknownReasonSchema } from './protocol.ts';
+import { count, MAX_ALT_SVC_CHARS, ms } from './untrusted.ts';
 
 /** Browsers that differ in how they choose a protocol; Chrome, Edge and Brave behave like Chromium. */
 export const BROWSERS = ['chromium', 'firefox'] as const;
@@ -55,8 +56,6 @@ export function missesAdvertisements(modes: ObservationModes = ONLY_FULL): boole
   return modes.includes('light') && !modes.includes('full');
 }
 
-/** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
-export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
 export const VISITS_BEFORE_CHOICE = 3;
 
@@ -68,9 +67,9 @@ const requestSchema = {
   kind: v.picklist(['navigation', 'resource']),
   delivery: deliverySchema,
   /** Milliseconds since the epoch, by the browser's clock. */
-  atMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  atMs: ms,
   /** Bytes over the network, header included; null when the site hides them. */
-  bytes: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  bytes: v.nullable(count),
   /** The peer's address as reported by the browser. */
   address: v.optional(v.pipe(v.string(), v.maxLength(64))),
   /** The Alt-Svc header value as received (RFC 7838 section 3). */

@@ -2,7 +2,6 @@
 // displayed, and the time of an instant. Both ends enforce the sizes in their schemas, and the helper truncates before it
 // records, so that no host can make a record that the port does not carry or that fills the disk.
 import * as v from 'valibot';
-import { MAX_ALT_SVC_CHARS } from './observation.ts';
 
 /** A DNS name as text: 255 octets (RFC 1035 section 2.3.4), each possibly written as `\255` (RFC 9460, appendix A). */
 export const MAX_DNS_NAME_CHARS = 1024;
@@ -21,7 +20,9 @@ export const MAX_MESSAGE_PARAMS = 16;
 export const MAX_LISTED = 16;
 /** An ALPN identifier: 255 octets (RFC 7301 section 3.1), escaped if they are not text. */
 export const MAX_ALPN_CHARS = 1024;
-/** A longer Alt-Svc value is ignored everywhere; the extra character keeps it too long when it is read again. */
+/** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
+export const MAX_ALT_SVC_CHARS = 4096;
+/** A longer one is ignored everywhere; the extra character keeps it too long when it is read again. */
 export const MAX_KEPT_ALT_SVC_CHARS = MAX_ALT_SVC_CHARS + 1;
 
 /** Per look-up: each of these may cost queries or attempts. */
@@ -48,8 +49,8 @@ export function text(maxChars: number) {
   return v.pipe(v.string(), v.maxLength(maxChars));
 }
 
-/** The schema of a number of things. */
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** The schema of a number of things: bounded, so that no sum of counts from a file becomes infinite. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 /** The schema of a duration, or of an instant since the epoch or a start, in milliseconds. */
 export const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 

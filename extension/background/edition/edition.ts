@@ -3,8 +3,7 @@
 // leaves the other out, and unit tests run with Chromium's. Runs for every request of every page, so it does as little
 // as possible.
 
-import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
-import { printable } from '@photofinish/shared/web/untrusted';
+import { MAX_ALT_SVC_CHARS, printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';

@@ -1,7 +1,7 @@
 // Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
 // batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
 
-import { isTooLate } from '@photofinish/shared/web/untrusted';
+import { count, isTooLate } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { LATE_EVENTS } from '#edition';
 import { type SessionArea, timers } from '../../common/browser.ts';
@@ -200,7 +200,6 @@ function byNow(atMs: number): number {
 }
 
 const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.transform(byNow));
-const bytes = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
 const timingSchema = v.object({
   navigation: v.boolean(),
@@ -210,8 +209,8 @@ const timingSchema = v.object({
   startMs: instant,
   endMs: instant,
   firstByteMs: instant,
-  transferBytes: bytes,
-  bodyBytes: bytes,
+  transferBytes: count,
+  bodyBytes: count,
   worker: v.boolean(),
   // Absent in batches left behind by an older version.
   redirected: v.optional(v.boolean(), false),

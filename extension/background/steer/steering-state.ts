@@ -6,6 +6,7 @@
 
 import type { Forecast } from '@photofinish/shared/port/wire';
 import { type Origin, originParts, originSchema } from '@photofinish/shared/web/origin';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { Direction, UndoReason } from '../../common/messages.ts';
 
@@ -218,7 +219,7 @@ const storedSchema = v.object({
       network: v.string(),
       untilMs: time,
       heardAtMs: v.nullable(time),
-      misses: v.pipe(v.number(), v.integer(), v.minValue(0)),
+      misses: count,
       undoing: v.boolean(),
     }),
   ),
