@@ -29,6 +29,14 @@ test('all records of an origin lie between its ids, which fit a signed row id', 
   );
 });
 
+test('ids stay those in the files that earlier versions wrote', () => {
+  const origin = 'https://a.test' as Origin;
+  assert.deepEqual(
+    [idsOf(origin).first, recordId(origin, 'home'), recordId(origin, 'home', 'firefox', 'b.test')],
+    [6924568066722365440n, 6924568067388090826n, 6924568067262441041n],
+  );
+});
+
 test('very similar origins, their networks and sites have different ids', () => {
   const ids = new Set<bigint>();
   for (let n = 0; n < 50_000; n += 1) {

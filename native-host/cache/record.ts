@@ -5,6 +5,7 @@ import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
+import { FNV_BASIS, fnv1a } from '../fnv.ts';
 
 /** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
 export type Basis = 'raced' | 'observed';
@@ -195,21 +196,8 @@ export function newUse(browser: Browser, origin: Origin, site: string, network: 
   };
 }
 
-/** FNV-1a, 32 bits: prime and offset basis. */
-const FNV_PRIME = 0x01000193;
-
-const FNV_BASIS = 0x811c9dc5;
-
-/** A different basis gives a second, independent hash. */
 const SECOND_BASIS = 0x9e3779b9;
-
 const PART_BITS = 32n;
-
-function fnv1a(text: string, basis: number): number {
-  let hash = basis;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
-  return hash >>> 0;
-}
 
 /**
  * The first id that an origin's records may have. A forecast from a large cache waits for pages that are in no processor

@@ -2,6 +2,7 @@
 // try them. Parameters of different records are never mixed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
+import { FNV_BASIS, fnv1a } from '../fnv.ts';
 
 /** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {
@@ -63,8 +64,7 @@ function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord
 
 /** A pseudo-random number for a text: FNV-1a starting from the seed, then the finalisation of MurmurHash3. */
 function shuffled(seed: number, text: string): number {
-  let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  let hash = fnv1a(text, FNV_BASIS ^ seed);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
