@@ -143,7 +143,7 @@ export function foldServices(host: HostRecord, names: DnsResults | undefined, at
 }
 
 /** A race's Alt-Svc value, and how old its answer already was. */
-export interface ReceivedAltSvc {
+export interface AgedAltSvc {
   readonly altSvc: AltSvc;
   readonly ageMs: number;
 }
@@ -157,7 +157,7 @@ export function receivedAltSvc(
   discovered: DiscoveryEvidence,
   hosts: readonly (HostRecord | null)[],
   nowMs: number,
-): ReceivedAltSvc | null {
+): AgedAltSvc | null {
   const { altSvc: text, alternatives } = discovered;
   if (text === null) return null;
   const answered = (alternatives ?? []).filter((a) => a.source !== 'memory');

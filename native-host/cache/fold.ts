@@ -5,13 +5,13 @@ import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Observation } from '@photofinish/shared/web/observation';
 import {
+  type AgedAltSvc,
   foldAltSvc,
   foldMisdirected,
   foldServices,
   h3LifeMs,
   isUnreadable,
   type Receipt,
-  type ReceivedAltSvc,
 } from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
@@ -20,7 +20,7 @@ import type { AddressRecord, Basis, HostRecord, UseRecord } from './record.ts';
 /** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
 interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
-  readonly heard: ReceivedAltSvc | null;
+  readonly heard: AgedAltSvc | null;
 }
 
 /**
