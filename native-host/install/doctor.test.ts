@@ -167,7 +167,7 @@ test('a helper that was moved away', async (t) => {
 test('a runtime and a settings file that were removed', async (t) => {
   const state = installed(t);
   const text = readFileSync(state.launcher, 'utf8');
-  writeFileSync(state.launcher, text.replace(process.execPath, '/nowhere/node'));
+  writeFileSync(state.launcher, text.replaceAll(process.execPath, '/nowhere/node'));
   assertProblem(await examine(state), 'runtime', /node is missing/);
   writeFileSync(state.launcher, text.replace('config.json', 'gone.json'));
   assertProblem(await examine(state), 'runtime', /gone\.json is missing/);

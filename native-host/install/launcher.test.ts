@@ -1,8 +1,8 @@
 // A launcher is parsed back exactly, a shell takes every path in it literally, and updating Node with Homebrew does not
 // remove its runtime.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -46,6 +46,31 @@ test('the shell passes hostile paths and arguments unchanged', (t) => {
   assert.deepEqual(argv, [main, '--config', config, '--', ...caller]);
 });
 
+const MISSING =
+  'photofinish: helper-missing: the helper or its Node was moved or removed; run "photofinish install" again';
+
+test('without the helper, or its Node, one line says what to do, and nothing is printed to the browser', (t) => {
+  const directory = scratchDirectory(t, 'pf launcher ');
+  const [runtime, main, host] = ["it's node", 'main.cjs', 'host'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  symlinkSync(process.execPath, runtime);
+  writeFileSync(main, '');
+  writeFileSync(host, launcherText({ runtime, main, config: null }, 'linux'), { mode: 0o700 });
+  const start = () => {
+    const { status, stdout, stderr } = spawnSync(host, { encoding: 'utf8' });
+    return [status, stdout, stderr];
+  };
+  assert.deepEqual(start(), [0, '', '']);
+  for (const gone of [main, runtime]) {
+    rmSync(gone);
+    assert.deepEqual(start(), [2, '', `${MISSING}\n`]);
+    writeFileSync(main, '');
+  }
+});
+
 test('variables that would make Node run other code, trust others or print are cleared before it starts', (t) => {
   const directory = scratchDirectory(t);
   const main = join(directory, 'main.cjs');
@@ -84,10 +109,11 @@ test('Windows clears the same variables', () => {
   assert.ok(text.indexOf('NODE_OPTIONS') < text.indexOf('node.exe'));
 });
 
-test('a launcher written by version 1.0.0 is recognised as ours, one with an additional line is not', () => {
+test('a launcher written by an earlier version is recognised as ours, one with an additional line is not', () => {
   const launcher = { runtime: '/opt/node', main: '/opt/main.cjs', config: null };
-  const old = launcherText(launcher, 'linux').replace(/^unset .*\n/m, '');
-  assert.deepEqual(parseLauncher(old, 'linux'), launcher);
+  const unlooking = launcherText(launcher, 'linux').replace(/^\[ -x .*\n/m, '');
+  const old = unlooking.replace(/^unset .*\n/m, '');
+  for (const text of [unlooking, old]) assert.deepEqual(parseLauncher(text, 'linux'), launcher);
   assert.equal(parseLauncher(old.replace('exec', 'export NODE_OPTIONS=--inspect\nexec'), 'linux'), null);
 });
 
@@ -100,6 +126,8 @@ test('on Windows percent signs are doubled, and only non-ASCII paths change the 
   assert.deepEqual(launcherText(plain, 'win32').split('\r\n').slice(3), [
     'setlocal DisableDelayedExpansion',
     ...CLEARED_VARIABLES.map((name) => `set "${name}="`),
+    `if not exist "C:\\Program Files\\node.exe" (>&2 echo ${MISSING}& exit /b 2)`,
+    `if not exist "D:\\100%%PATH%% & more\\main.cjs" (>&2 echo ${MISSING}& exit /b 2)`,
     '"C:\\Program Files\\node.exe" "D:\\100%%PATH%% & more\\main.cjs" -- %*',
     '',
   ]);

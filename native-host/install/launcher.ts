@@ -6,6 +6,10 @@ import type { Machine, Platform } from './machine.ts';
 /** Identifies a launcher as ours before it is replaced or removed. */
 const MARK = 'Photofinish helper, started by the browser.';
 const ORIGIN = 'Written by "photofinish install"; "photofinish uninstall" removes it.';
+/** What remains to be said once a checkout was moved, or a package removed; literal in both shells between quotes. */
+const MISSING =
+  'photofinish: helper-missing: the helper or its Node was moved or removed; run "photofinish install" again';
+const EXIT_MISSING = 2;
 
 export interface Launcher {
   /** Absolute path of the Node that runs the helper. */
@@ -58,18 +62,29 @@ export const CLEARED_VARIABLES = [
   'SSLKEYLOGFILE',
 ] as const;
 
+/** How a launcher was written: the variables it clears, and whether it looks for what it starts. */
+interface Edition {
+  readonly cleared: readonly string[];
+  readonly looks: boolean;
+}
+const NEWEST: Edition = { cleared: CLEARED_VARIABLES, looks: true };
+/** Version 1.0.0 cleared no variables, and builds after it did not look yet. */
+const EDITIONS: readonly Edition[] = [NEWEST, { ...NEWEST, looks: false }, { cleared: [], looks: false }];
+
 /** A word that a POSIX shell takes literally, whatever it contains (POSIX.1-2024, Shell Command Language 2.2.2). */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function shellText({ runtime, main, config }: Launcher, cleared: readonly string[]): string {
+function shellText({ runtime, main, config }: Launcher, { cleared, looks }: Edition): string {
+  const found = `[ -x ${shellWord(runtime)} ] && [ -f ${shellWord(main)} ]`;
   const settings = config === null ? '' : ` --config ${shellWord(config)}`;
   return [
     '#!/bin/sh',
     `# ${MARK}`,
     `# ${ORIGIN}`,
     ...(cleared.length === 0 ? [] : [`unset ${cleared.join(' ')}`]),
+    ...(looks ? [`${found} || { echo '${MISSING}' >&2; exit ${EXIT_MISSING}; }`] : []),
     `exec ${shellWord(runtime)} ${shellWord(main)}${settings} -- "$@"`,
     '',
   ].join('\n');
@@ -87,7 +102,7 @@ function batchWord(path: string): string {
  * cmd.exe reads a batch file line by line in the current code page, so a non-ASCII path is preceded by a change to
  * UTF-8. Exclamation marks are only literal without delayed expansion, which a user may have enabled globally.
  */
-function batchText({ runtime, main, config }: Launcher, cleared: readonly string[]): string {
+function batchText({ runtime, main, config }: Launcher, { cleared, looks }: Edition): string {
   const settings = config === null ? '' : ` --config ${batchWord(config)}`;
   const call = `${batchWord(runtime)} ${batchWord(main)}${settings} -- %*`;
   const utf8 = /[^ -~]/.test(call) ? ['chcp 65001 <nul >nul'] : [];
@@ -98,18 +113,21 @@ function batchText({ runtime, main, config }: Launcher, cleared: readonly string
     'setlocal DisableDelayedExpansion',
     ...cleared.map((name) => `set "${name}="`),
     ...utf8,
+    ...(looks ? [runtime, main] : []).map(
+      (path) => `if not exist ${batchWord(path)} (>&2 echo ${MISSING}& exit /b ${EXIT_MISSING})`,
+    ),
     call,
     '',
   ].join('\r\n');
 }
 
-function textOf(launcher: Launcher, platform: Platform, cleared: readonly string[]): string {
-  return platform === 'win32' ? batchText(launcher, cleared) : shellText(launcher, cleared);
+function textOf(launcher: Launcher, platform: Platform, edition: Edition): string {
+  return platform === 'win32' ? batchText(launcher, edition) : shellText(launcher, edition);
 }
 
 /** The launcher's text. */
 export function launcherText(launcher: Launcher, platform: Platform): string {
-  return textOf(launcher, platform, CLEARED_VARIABLES);
+  return textOf(launcher, platform, NEWEST);
 }
 
 const SHELL_WORD = `'((?:[^']|'\\\\'')*)'`;
@@ -121,9 +139,7 @@ const BATCH_CALL = /\r\n"([^"]*)" "([^"]*)"(?: --config "([^"]*)")? -- %\*\r\n/;
  */
 export function parseLauncher(text: string, platform: Platform): Launcher | null {
   const launcher = callIn(text, platform);
-  // Version 1.0.0 cleared no variables.
-  const known = [CLEARED_VARIABLES, []];
-  return launcher !== null && known.some((cleared) => textOf(launcher, platform, cleared) === text)
+  return launcher !== null && EDITIONS.some((edition) => textOf(launcher, platform, edition) === text)
     ? launcher
     : null;
 }
