@@ -36,6 +36,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --timeout 600001', 'bad-number', /--timeout/],
   ['a.test --resolve a.test:443', 'bad-resolve', /a part is missing/],
   ['a.test --resolve a.test:443:b.test', 'bad-resolve', /"b\.test" is not an IP address/],
+  ['a.test --resolve a.test:443:[fe80::1%eth0]', 'bad-resolve', /"\[fe80::1%eth0\]" has a zone/],
   ['a.test --resolve a.test:0:127.0.0.1', 'bad-resolve', /port "0"/],
   ['a.test --resolve a.test:x:127.0.0.1', 'bad-resolve', /port "x"/],
   ['a.test --resolve :443:127.0.0.1', 'bad-resolve', /not a host name/],

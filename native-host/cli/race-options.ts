@@ -5,6 +5,7 @@ import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
+import { withoutZone } from '../address/address-bytes.ts';
 import { pinName } from '../discover/given-hosts.ts';
 import { commandLine } from '../install/own-command.ts';
 import {
@@ -138,6 +139,7 @@ export function readPins(texts: readonly string[]): ReadonlyMap<string, string> 
     if (port === null) throw wrong(`the port "${portText}" is not from 1 to 65535`);
     const literal = withoutBrackets(address);
     if (isIP(literal) === 0) throw wrong(`"${address}" is not an IP address`);
+    if (withoutZone(literal) !== literal) throw wrong(`"${address}" has a zone, which no race takes`);
     const origin = parseOrigin(`https://${host}:${port}`);
     if (host === '' || !origin.ok) throw wrong(`"${host}" is not a host name`);
     pins.set(pinName(origin.value.host, port), literal);

@@ -85,16 +85,21 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 
 const BLACKHOLE = 'a blackhole route of this machine discards what is sent there';
 
-/** An IPv6 address (RFC 4291 section 2.5.6), to which connecting without a zone is invalid indeed. */
-const LINK_LOCAL = /^fe[89ab]/i;
+/** An IPv6 address (RFC 4291 section 2.5.6) without its zone belongs to no network (RFC 4007 section 6). */
+const LINK_LOCAL = /^fe[89ab][^%]*$/i;
+const ZONELESS = 'a link-local address does not say on which interface it is';
 
 /**
  * Linux reports a blackhole route with EINVAL, as if the call were wrong, although the routes `unreachable` and
- * `prohibit` have errors of their own (ip-route(8)). That of any other call is a fault of ours.
+ * `prohibit` have errors of their own (ip-route(8)); and so it reports an address without its zone. That of any other
+ * call is a fault of ours. Null: it is not one of these.
  */
-function isBlackhole(error: NodeJS.ErrnoException & { readonly address?: string }): boolean {
+function invalidPath(error: NodeJS.ErrnoException & { readonly address?: string }): AttemptError | null {
   const isInvalid = process.platform === 'linux' && error.code === 'EINVAL' && error.syscall === 'connect';
-  return isInvalid && error.address !== undefined && !LINK_LOCAL.test(error.address);
+  if (!isInvalid || error.address === undefined) return null;
+  return LINK_LOCAL.test(error.address)
+    ? { code: 'no-route', message: ZONELESS }
+    : { code: 'tcp-unreachable', message: BLACKHOLE };
 }
 
 /** The host answered with RST, or with ICMP port or protocol unreachable. */
@@ -159,7 +164,8 @@ export function connectError(
     return certificateError(certificateReason(error) ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
-  if (isBlackhole(error)) return { code: 'tcp-unreachable', message: BLACKHOLE };
+  const invalid = invalidPath(error);
+  if (invalid !== null) return invalid;
   const failed = unconnectedCode(code);
   const own = failed === 'internal' ? 'no TCP socket can be opened: ' : '';
   return { code: failed, message: `${own}${error.message}` };

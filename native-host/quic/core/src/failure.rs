@@ -79,8 +79,8 @@ pub enum Failure {
     /// kind says which, in the same words on every system, unless the error has words of ours.
     #[error("{}", own_words(.0).unwrap_or_else(|| .0.kind().to_string()))]
     UdpUnreachable(Arc<io::Error>),
-    /// Neither this machine nor a router has a route to the address's network.
-    #[error("{}", .0.kind())]
+    /// Neither this machine nor a router has a route to the address's network, in the same words.
+    #[error("{}", own_words(.0).unwrap_or_else(|| .0.kind().to_string()))]
     NoRoute(Arc<io::Error>),
     #[error("no datagram came back in time")]
     UdpTimeout,

@@ -37,19 +37,23 @@ pub fn connect_from(local: SocketAddr, peer: SocketAddr) -> io::Result<UdpSocket
 }
 
 /// What an error of connecting or sending to `peer` says of the path there. Linux reports a blackhole route as EINVAL,
-/// as if the call were wrong, although the routes `unreachable` and `prohibit` have errors of their own (ip-route(8)).
+/// as if the call were wrong, although the routes `unreachable` and `prohibit` have errors of their own (ip-route(8)); and
+/// so it reports a link-local address without its zone, which belongs to no network then (RFC 4007 section 6).
 pub fn path_error(error: io::Error, peer: SocketAddr) -> io::Error {
     let is_invalid = cfg!(target_os = "linux") && error.kind() == io::ErrorKind::InvalidInput;
-    match is_invalid && !lacks_zone(peer) {
-        true => io::Error::new(
+    match (is_invalid, lacks_zone(peer)) {
+        (false, _) => error,
+        (true, false) => io::Error::new(
             io::ErrorKind::HostUnreachable,
             "a blackhole route of this machine discards what is sent there",
         ),
-        false => error,
+        (true, true) => io::Error::new(
+            io::ErrorKind::NetworkUnreachable,
+            "a link-local address does not say on which interface it is",
+        ),
     }
 }
 
-/// A link-local address without its zone, to which connecting is invalid indeed (RFC 4007 section 6).
 fn lacks_zone(peer: SocketAddr) -> bool {
     matches!(peer, SocketAddr::V6(peer) if peer.ip().is_unicast_link_local() && peer.scope_id() == 0)
 }
@@ -84,7 +88,8 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::HostUnreachable, "{peer}");
         }
         let zoneless = path_error(invalid(), "[fe80::1]:443".parse().expect("address"));
-        assert_eq!(zoneless.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(zoneless.kind(), io::ErrorKind::NetworkUnreachable);
+        assert!(zoneless.to_string().contains("link-local"), "{zoneless}");
     }
 
     #[test]
