@@ -200,7 +200,8 @@ test('a bucket that is made anew is followed again, and copied', async ({ dir })
 /** What the jobs of an archive measured, by origin. */
 async function archived(dir: string): Promise<Map<string, OriginRace>> {
   const races = new Map<string, OriginRace>();
-  for await (const { document } of resultsOf(openArchive(dir), emptyTally()))
+  const archive = openArchive(dir);
+  for await (const { document } of resultsOf(archive, emptyTally(archive)))
     for (const race of document.races) races.set(race.origin, race);
   return races;
 }

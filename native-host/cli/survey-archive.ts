@@ -11,6 +11,18 @@ import { EXIT_FAILED, EXIT_OK } from './usage.ts';
 
 const BAD_LINES_SHOWN = 10;
 
+/** Names the vantage points without any result: what is asked of the others alone is no answer about the survey. */
+function tellAbsent(
+  dir: string,
+  vantages: readonly { readonly vantage: string; readonly measured: number }[],
+  terminal: Terminal,
+): void {
+  const absent = vantages.filter(({ measured }) => measured === 0).map(({ vantage }) => vantage);
+  if (absent.length === 0) return;
+  const where = 'it may be in another directory, or not collected yet';
+  terminal.error('bad-directory', `${dir} has no result from ${absent.join(', ')}; ${where}`);
+}
+
 /** Reports the lines of an archive that hold no result; returns the exit code. */
 function tellBadLines(count: number, named: readonly BadLine[], terminal: Terminal): number {
   for (const bad of named.slice(0, BAD_LINES_SHOWN)) terminal.error('bad-line', badLineText(bad));
@@ -47,6 +59,7 @@ export async function runExport(
   const out = options.out ?? join(dir, 'parquet');
   const made = await exportParquet(dir, out);
   terminal.result(options.json ? JSON.stringify(made) : exportText(made, out, terminal.paint));
+  tellAbsent(dir, made.vantages, terminal);
   return tellBadLines(made.badLines.count, made.badLines.named, terminal);
 }
 
@@ -64,5 +77,6 @@ export async function runSurveyReport(
   const page = surveyReportHtml(report);
   deliver(out, page, terminal);
   if (out !== '-') terminal.result(`The report is in ${out}`);
+  tellAbsent(dir, report.vantages, terminal);
   return tellBadLines(report.tally.bad, report.tally.badLines, terminal);
 }

@@ -9,10 +9,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
+import { writeSurvey } from '../survey/archive.ts';
+import type { SurveyExport } from '../survey/export.ts';
 import { SURVEY_SCHEMA, surveySchema } from '../survey/schema.ts';
 import { recordingTerminal } from '../testing/command.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
+import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { countJobs, onServer, type SurveyContext, syncing } from './survey-actions.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
@@ -319,13 +321,36 @@ office         11        1         1         2
   assert.ok(existsSync(join(dir, 'parquet', 'export.json')));
 });
 
+const noneFrom = (dir: string, names: string): string =>
+  `bad-directory: ${dir} has no result from ${names}; it may be in another directory, or not collected yet`;
+
+test('a directory that got only the rest of a survey tells whose results it lacks', async () => {
+  const dir = writeSampleArchive(join(scratch, 'rest'));
+  writeSurvey(dir, { ...SAMPLE_SURVEY, vantages: ['office', 'west', 'east'] });
+  const { terminal, results, errors } = recordingTerminal();
+  assert.equal(await runExport(dir, { json: true }, terminal), 0);
+  assert.deepEqual(errors.splice(0), [noneFrom(dir, 'west, east')]);
+  const { vantages } = JSON.parse(results.join('\n')) as SurveyExport;
+  assert.deepEqual(
+    vantages.filter(({ measured }) => measured === 0).map(({ vantage, missing }) => [vantage, missing]),
+    [
+      ['west', 12],
+      ['east', 12],
+    ],
+  );
+  assert.equal(await runSurveyReport(dir, {}, terminal), 0);
+  assert.deepEqual(errors, [noneFrom(dir, 'west, east')]);
+  assert.match(readFileSync(join(dir, 'report.html'), 'utf8'), /<h2 id="vantage-\d">west<\/h2>/);
+});
+
 test('export ends with 1 if lines hold no result, and says which', async () => {
   const dir = writeSampleArchive(join(scratch, 'bad'));
   writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(12).fill('rubbish'));
   const { terminal, results, errors } = recordingTerminal();
   assert.equal(await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal), 1);
   assert.equal(JSON.parse(results.join('\n')).schema, 'photofinish.survey-export/1');
-  assert.equal(errors.length, 11);
+  assert.equal(errors.length, 12);
+  assert.equal(errors.shift(), noneFrom(dir, 'x'));
   assert.match(errors[0] ?? '', /^bad-line: results-x-1-1\.ndjson\.zst, line 1: Invalid JSON/);
   assert.equal(errors.at(-1), 'bad-line: 2 more lines hold no result of this survey');
   writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(11).fill('rubbish'));
@@ -339,7 +364,7 @@ test('a damaged frame is named by its place in the file, on the terminal and on 
   const { terminal, errors } = recordingTerminal();
   assert.equal(await runSurveyReport(dir, {}, terminal), 1);
   const named = 'results-x-1-1.ndjson.zst: the zstd frame at byte 0 is damaged';
-  assert.deepEqual(errors, [`bad-line: ${named}`]);
+  assert.deepEqual(errors, [noneFrom(dir, 'x'), `bad-line: ${named}`]);
   assert.ok(readFileSync(join(dir, 'report.html'), 'utf8').includes(named));
 });
 

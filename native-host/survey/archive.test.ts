@@ -143,9 +143,10 @@ function archive(survey: unknown = SAMPLE_SURVEY): string {
 }
 
 async function read(dir: string) {
-  const tally = emptyTally();
+  const archive = openArchive(dir);
+  const tally = emptyTally(archive);
   const jobs: string[] = [];
-  for await (const { vantage, job, document } of resultsOf(openArchive(dir), tally))
+  for await (const { vantage, job, document } of resultsOf(archive, tally))
     jobs.push(`${vantage} ${job} ${document.races[0]?.trials.length}`);
   return {
     jobs,

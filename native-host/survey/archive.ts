@@ -255,10 +255,6 @@ export function openArchive(directory: string): Archive {
   return { directory, survey, segments };
 }
 
-export function emptyTally(): Tally {
-  return { vantages: new Map(), bad: 0, badLines: [] };
-}
-
 /** How many jobs have no result from the vantage point. */
 export function missingFrom({ survey }: Archive, { measured }: VantageTally): number {
   return survey.list.jobs - measured;
@@ -288,6 +284,13 @@ function tallyOf(vantage: string, archive: Archive, { vantages }: Tally): Vantag
   const of = vantages.get(vantage) ?? { measured: 0, repeated: 0, givenUp: 0, jobs: jobs() };
   vantages.set(vantage, of);
   return of;
+}
+
+/** Has every vantage point that the archive names: one without results is in none of its segments. */
+export function emptyTally(archive: Archive): Tally {
+  const tally: Tally = { vantages: new Map(), bad: 0, badLines: [] };
+  for (const vantage of archive.survey.vantages ?? []) tallyOf(vantage, archive, tally);
+  return tally;
 }
 
 function addBadLine(tally: Tally, file: string, line: number | null, reason: string): void {

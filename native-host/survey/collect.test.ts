@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { DEAD_FILE, SURVEY_FILE, segmentName, writeSurvey } from './archive.ts';
+import { DEAD_FILE, readSurvey, SURVEY_FILE, segmentName, writeSurvey } from './archive.ts';
 import { type CollectionParts, checkArchive, collect } from './collect.ts';
 import { namesOf } from './streams.ts';
 
@@ -129,6 +129,21 @@ test('a new directory that gets only the rest is told so, the survey’s first o
     await run();
     assert.equal(world.parts.length, told);
   }
+});
+
+test('the archive names every vantage point, also one whose results are elsewhere', async (t) => {
+  const { clock, world, run } = arrange(t, ['a', 'b']);
+  clock.after(2500, () => world.stop.abort());
+  await run();
+  assert.deepEqual(readSurvey(world.dir)?.vantages, ['a', 'b']);
+});
+
+test('what an archive names stays while the server is away', async (t) => {
+  const { clock, world, run } = arrange(t, []);
+  writeSurvey(world.dir, { ...SAMPLE_SURVEY, vantages: ['a'] });
+  clock.after(2500, () => world.stop.abort());
+  await run();
+  assert.deepEqual(readSurvey(world.dir)?.vantages, ['a']);
 });
 
 test('a server whose disk is full is not waited for: it has to be restarted', async (t) => {

@@ -175,14 +175,18 @@ export async function collect(given: CollectionParts): Promise<void> {
   const { survey } = control.state();
   if (survey === null) throw new Error('a collector needs the survey');
   checkArchive(dir, survey);
-  writeSurvey(dir, survey);
+  writeSurvey(dir, { ...readSurvey(dir), ...survey });
   if (segmentsIn(dir).length === 0) {
     const info = () => manager.streams.info(names.streams.result);
     const results = await insist(parts, 'the results cannot be read', info);
     if (results !== undefined && results.state.first_seq > 1) parts.isPart();
   }
   while (failure === null) {
-    const list = () => vantagesOf(manager, names);
+    const list = async () => {
+      const vantages = await vantagesOf(manager, names);
+      if (vantages.some((vantage) => !running.has(vantage))) writeSurvey(dir, { ...survey, vantages });
+      return vantages;
+    };
     const vantages = await insist(parts, 'vantage points cannot be listed', list).catch(fail);
     for (const vantage of vantages ?? []) if (!running.has(vantage)) running.set(vantage, keep(vantage));
     const done = signal.aborted || parts.isDone();

@@ -179,7 +179,7 @@ async function write(
   { aside, work }: { readonly aside: string; readonly work: string },
   duckDb: DuckDb,
 ): Promise<SurveyExport> {
-  const tally = emptyTally();
+  const tally = emptyTally(archive);
   mkdirSync(aside);
   mkdirSync(work);
   // A single thread keeps the order of rows; the table is on disk, so that memory does not grow with the archive.

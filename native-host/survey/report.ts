@@ -162,7 +162,7 @@ async function differencesOf(
   }
   const named: Difference[] = [];
   if (wanted.size > 0)
-    for await (const { job, document } of resultsOf(archive, emptyTally())) {
+    for await (const { job, document } of resultsOf(archive, emptyTally(archive))) {
       const [race] = document.races;
       if (race === undefined || !wanted.delete(job)) continue;
       named.push({ job, origin: race.origin, states: statesAt(job) });
@@ -174,7 +174,7 @@ async function differencesOf(
 /** Reads the archive in a directory. Rejects with a Complaint. */
 export async function surveyReport(dir: string): Promise<SurveyReport> {
   const archive = openArchive(dir);
-  const tally = emptyTally();
+  const tally = emptyTally(archive);
   const reports = new Map<string, VantageReport>();
   const evidence = new Map<string, VantageEvidence>();
   let period: [number, number] | null = null;

@@ -51,6 +51,8 @@ export const surveySchema = v.object({
   /** Races a second for each /24 and /48, and in total, by all vantages together; total 0: without limit. */
   perNetworkPerSecond: v.pipe(v.number(), v.minValue(0.001), v.maxValue(1000)),
   totalPerSecond: v.pipe(v.number(), v.minValue(0), v.maxValue(100_000)),
+  /** In an archive: the vantage points that its collector knew of, also those that it has no results from. */
+  vantages: v.optional(v.array(nameSchema)),
 });
 export type Survey = v.InferOutput<typeof surveySchema>;
 
