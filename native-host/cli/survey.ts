@@ -1,10 +1,10 @@
 // `photofinish survey`: connects to a server, or starts one of its own, runs an action there, and says what failed.
 import { join } from 'node:path';
 import { isOfFiles } from '../survey/archive.ts';
-import { connectTo, type ServerOptions } from '../survey/connect.ts';
-import { errors, JetStreamApiError } from '../survey/nats.ts';
+import { connectTo, reasonOf, type ServerOptions } from '../survey/connect.ts';
+import { errors, JetStreamApiError, jetstreamManager } from '../survey/nats.ts';
 import { type OwnServer, startServer } from '../survey/nats-server.ts';
-import { namesOf } from '../survey/streams.ts';
+import { causeOf, namesOf } from '../survey/streams.ts';
 import { onlyArgument, onServer, run, type SurveyContext } from './survey-actions.ts';
 import { parseSurveyCommand, type SurveyCommand } from './survey-options.ts';
 import { type Interruption, stoppedByInterrupt, type Terminal } from './terminal.ts';
@@ -24,11 +24,14 @@ async function connected(
   own: OwnServer | null = null,
 ): Promise<number> {
   const connection = await connectTo(server, REFUSED_AGAIN_MS);
+  const names = namesOf(command.survey);
   // Nobody starts it again, so there is nothing to wait for.
   void own?.ended.then(() => stop.abort());
   try {
-    await act({ command, terminal, connection, names: namesOf(command.survey), signal: stop.signal });
+    await act({ command, terminal, connection, names, signal: stop.signal });
     return stop.signal.aborted ? EXIT_INTERRUPTED : EXIT_OK;
+  } catch (error) {
+    throw await causeOf(error, await jetstreamManager(connection, { checkAPI: false }), names);
   } finally {
     await connection.close();
   }
@@ -64,7 +67,7 @@ async function runHere(
 /** What a disk or the server refuses, because it is full for example, is the user's to mend, and nothing is lost by it. */
 function asComplaint(error: unknown): unknown {
   if (error instanceof JetStreamApiError) {
-    const text = `the server refused: ${error.message}; it keeps what it has; run the command again to continue`;
+    const text = `the server refused: ${reasonOf(error)}; it keeps what it has; run the command again to continue`;
     return new Complaint('no-server', text, EXIT_FAILED);
   }
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) {

@@ -151,7 +151,7 @@ test('a server whose disk is full is not waited for: it has to be restarted', as
   world.beforeBatch = () => {
     throw new Error('write /s/1.blk: no space left on device');
   };
-  await assert.rejects(run(), { code: 'no-server', message: /make room, restart the server/ });
+  await assert.rejects(run(), { code: 'no-server', message: /make room and restart the server/ });
 });
 
 test('an outage of the server is told once, and its end when it is over', async (t) => {

@@ -13,7 +13,7 @@ import {
   writeSurvey,
   writeWhole,
 } from './archive.ts';
-import { Troubles } from './connect.ts';
+import { isFull, reasonOf, Troubles } from './connect.ts';
 import type { Control } from './control.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey, valueIn } from './schema.ts';
@@ -218,12 +218,10 @@ async function insist<T>(
     } catch (error) {
       if (isOfFiles(error)) throw error;
       if (signal.aborted) return undefined;
-      const { message } = error as Error;
-      // It remembers the failure until it is restarted.
-      if (/no space left/i.test(message))
+      if (isFull(error))
         throw new Complaint(
           'no-server',
-          `the server's disk is full: ${message}; make room, restart the server, and run the command again: nothing is lost`,
+          `${reasonOf(error)}; then run the command again: nothing is lost`,
           EXIT_FAILED,
         );
       troubles.begun(what, error);

@@ -172,24 +172,35 @@ export async function connectTo(
   return connection;
 }
 
+/** Whether a disk is full: a server remembers that until it is restarted. */
+export function isFull(error: unknown): boolean {
+  return /no space left/i.test((error as Error).message);
+}
+
+/** Why the server does not do what it was asked for, and what to do about it. */
+export function reasonOf(error: unknown): string {
+  const { message } = error as Error;
+  return isFull(error) ? `the server's disk is full: ${message}; make room and restart the server` : message;
+}
+
 /** What a server that is away prevents: told when it begins and when it is over, however often it is tried. */
 export class Troubles {
   readonly #log: (message: string) => void;
   /** By what failed. */
-  readonly #messages = new Map<string, string>();
+  readonly #reasons = new Map<string, string>();
 
   constructor(log: (message: string) => void) {
     this.#log = log;
   }
 
   begun(what: string, error: unknown): void {
-    const { message } = error as Error;
-    if (this.#messages.get(what) === message) return;
-    this.#messages.set(what, message);
-    this.#log(`${what}: ${message}; trying again until it works`);
+    const reason = reasonOf(error);
+    if (this.#reasons.get(what) === reason) return;
+    this.#reasons.set(what, reason);
+    this.#log(`${what}: ${reason}; trying again until it works`);
   }
 
   over(what: string): void {
-    if (this.#messages.delete(what)) this.#log(`${what}: it works again`);
+    if (this.#reasons.delete(what)) this.#log(`${what}: it works again`);
   }
 }

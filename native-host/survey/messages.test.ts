@@ -6,9 +6,16 @@ import { test } from 'node:test';
 import { comparison } from '@photofinish/shared/testing/race-samples';
 import { Troubles } from './connect.ts';
 import { Outbox } from './messages.ts';
-import type { Consumer, JetStreamClient, JsMsg } from './nats.ts';
+import {
+  type Consumer,
+  errors,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+} from './nats.ts';
 import type { JobSource, Task } from './schema.ts';
-import { fetched, namesOf } from './streams.ts';
+import { causeOf, fetched, namesOf } from './streams.ts';
 
 /** An outbox whose server stores everything, or nothing; what happened to messages and stream, in order. */
 function arrange(stores: boolean) {
@@ -127,6 +134,32 @@ function consumerOfLost() {
   const fetch = async () => Object.assign(messages(), { stop: () => stopped.resolve() });
   return { fetch } as unknown as Consumer;
 }
+
+test('a server that answers nothing because it cannot write tells why', async () => {
+  const full = new JetStreamApiError({
+    code: 500,
+    err_code: 10051,
+    description: 'write 1.blk: no space left on device',
+  });
+  const asked: string[] = [];
+  const purge = async (stream: string, { filter }: { filter: string }) => {
+    asked.push(filter);
+    if (stream === 's-result') throw full;
+  };
+  const manager = { streams: { purge } } as unknown as JetStreamManager;
+  const timeout = new errors.TimeoutError();
+  assert.equal(await causeOf(timeout, manager, namesOf('s')), full);
+  assert.deepEqual(new Set(asked), new Set(['none']), 'of messages that no stream has');
+  assert.equal(await causeOf(timeout, manager, namesOf('other')), timeout);
+  const refused = new Error('refused');
+  assert.equal(await causeOf(refused, manager, namesOf('s')), refused);
+  const said: string[] = [];
+  new Troubles((message) => said.push(message)).begun('results could not be stored', full);
+  assert.match(
+    said.join(),
+    /stored: the server's disk is full: .*; make room and restart the server; trying/,
+  );
+});
 
 test('what waits for a server that is away ends when it is aborted', async () => {
   const ending = new AbortController();

@@ -10,6 +10,7 @@ import {
   AckPolicy,
   type Consumer,
   DiscardPolicy,
+  errors,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
@@ -149,6 +150,29 @@ export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyN
   for await (const { name, config } of manager.consumers.list(streams.todo))
     if (config.durable_name === name && v.is(nameSchema, name)) names.push(name);
   return names.toSorted();
+}
+
+/**
+ * Why a survey's server does not answer. To a message that it cannot write, for example because its disk is full, it never
+ * does; whoever wants something removed is told. Asked to remove nothing, it tells us. Otherwise the error itself.
+ */
+export async function causeOf(
+  error: unknown,
+  manager: JetStreamManager,
+  { bucket, streams }: SurveyNames,
+): Promise<unknown> {
+  if (!(error instanceof errors.TimeoutError)) return error;
+  // No stream has messages of that subject.
+  const nothing = { filter: 'none' };
+  const causes = await Promise.all(
+    [...Object.values(streams), `KV_${bucket}`].map((stream) =>
+      manager.streams.purge(stream, nothing).then(
+        () => null,
+        (reason: unknown) => reason,
+      ),
+    ),
+  );
+  return causes.find((reason) => reason instanceof JetStreamApiError) ?? error;
 }
 
 /** Whether somebody else wrote first. */

@@ -26,7 +26,7 @@ import {
 import { type OptOut, optOut } from './opt-out.ts';
 import { Politeness } from './politeness.ts';
 import { type JobSource, requestOf, type Survey, type Task, taskOf } from './schema.ts';
-import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
+import { ACK_WAIT_MS, causeOf, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
 import { KEEPS_JOBS_MS, Vantage, type VantageParts } from './vantage.ts';
 
 /** Results that wait for a canary at most: then one is asked early. */
@@ -199,7 +199,7 @@ class Worker {
         return true;
       } catch (error) {
         if (error instanceof Complaint) throw error;
-        if (!this.#over) this.#troubles.begun(what, error);
+        if (!this.#over) this.#troubles.begun(what, await causeOf(error, this.#manager, this.#parts.names));
         await this.#pause(RETRY_MS);
       }
     }
