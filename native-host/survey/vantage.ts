@@ -27,7 +27,8 @@ export interface VantageParts
   readonly optOut: () => OptOut;
   /** Takes jobs that are to be raced again. */
   readonly again: (tasks: readonly Task[]) => void;
-  readonly publish: (measured: readonly JobResult[]) => Promise<void>;
+  /** Begins to: a server that takes nothing for long must not keep the canaries from watching the path meanwhile. */
+  readonly publish: (measured: readonly JobResult[]) => void;
   /** Gives the jobs back to the server: called while it has been sick for long. */
   readonly letGo: () => void;
   /** Called when races may begin again. */
@@ -140,7 +141,7 @@ export class Vantage {
     if (health.state === 'changed' || recovers) this.#discard();
     else {
       for (const race of races) this.#evidence.add(race);
-      await this.#publishUntil(beganMs);
+      this.#publishUntil(beganMs);
     }
     recovered();
   }
@@ -188,9 +189,10 @@ export class Vantage {
   }
 
   /** Publishes results with verdicts that take the other hosts of this vantage into account. */
-  #publishUntil(canaryBeganMs: number): Promise<void> {
+  #publishUntil(canaryBeganMs: number): void {
     const released = this.#held.release(canaryBeganMs);
-    return this.#parts.publish(
+    if (released.length === 0) return;
+    this.#parts.publish(
       released.map(({ job, result }) => ({
         job,
         result: besideOthers(result, () => this.#evidence.except(result.origin)),

@@ -87,6 +87,8 @@ class Worker {
   /** What ends the wait of each job that is kept until it has its turn. */
   readonly #waiting = new Set<() => void>();
   #measured = 0;
+  /** Of all results that canaries have vouched for, one round's after the other's. */
+  #publishing: Promise<void> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
   /** Why the worker must end; null: it need not. */
   #failure: unknown = null;
@@ -291,12 +293,15 @@ class Worker {
     this.#begin();
   }
 
-  #publish(measured: readonly JobResult[]): Promise<void> {
+  #publish(measured: readonly JobResult[]): void {
     for (const { result } of measured) this.#parts.share?.(result);
-    return this.#outbox.publish(measured, (results) => {
+    const stored = (results: number): void => {
       this.#measured += results;
       this.#parts.progress(this.#measured);
-    });
+    };
+    this.#publishing = this.#publishing
+      .then(() => this.#outbox.publish(measured, stored))
+      .catch((error: unknown) => this.#fail(error));
   }
 
   #recovered(): void {
@@ -349,6 +354,7 @@ class Worker {
         this.#change();
       });
       await Promise.all([pulls, this.#watchCanaries(() => pulled).catch((error) => this.#fail(error))]);
+      await this.#publishing;
       if (this.#failure !== null) throw this.#failure;
     } finally {
       this.#vantage.stopWatching();
