@@ -8,8 +8,9 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { linesOf, MAX_LINE_CHARS, readRaceLine } from '../cli/input-lines.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { bucketOf, MAX_PERMUTED, openLines, permutation, SeenTexts } from './load.ts';
-import { TODO_BUCKETS } from './streams.ts';
+import { bucketOf, LineSet, loadList, MAX_PERMUTED, openLines, permutation, SeenTexts } from './load.ts';
+import { errors, JetStreamApiError } from './nats.ts';
+import { namesOf, TODO_BUCKETS } from './streams.ts';
 
 test('the hosts of one registrable domain are in one bucket', () => {
   const same = ['example.co.uk', 'www.example.co.uk', 'a.b.example.co.uk'].map(bucketOf);
@@ -233,4 +234,33 @@ test('texts are recognised however many there are', () => {
       }
     }),
   );
+});
+
+test('a server that stores nothing is not taken for another load', async () => {
+  const overtaken = new JetStreamApiError({ code: 400, err_code: 10071, description: 'wrong last sequence' });
+  const timeout = new errors.TimeoutError();
+  let isOther = false;
+  const publish = async (
+    _subject: string,
+    _job: string,
+    { expect }: { expect?: { lastSequence: number } },
+  ) => {
+    if (isOther || expect?.lastSequence !== 0) throw overtaken;
+    // After the refusals of all others.
+    await new Promise((resolve) => setImmediate(resolve));
+    throw timeout;
+  };
+  const load = {
+    client: { publish },
+    manager: { streams: { info: async () => ({ state: { last_seq: 0 } }) } },
+    names: namesOf('s'),
+    survey: { seed: '', mode: 'race' },
+    lines: { count: 3, line: async (index: number) => `h${index}.test` },
+    repeated: new LineSet(3),
+    signal: new AbortController().signal,
+    progress: () => {},
+  } as unknown as Parameters<typeof loadList>[0];
+  await assert.rejects(loadList(load), timeout);
+  isOther = true;
+  await assert.rejects(loadList(load), { code: 'bad-survey', message: /another load/ });
 });

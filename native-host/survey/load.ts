@@ -180,7 +180,8 @@ async function publishFrom(load: Load, { position, sequence }: LoadPoint): Promi
         expect,
       });
     } catch (error) {
-      failure ??= error;
+      // What follows a message that was not stored is out of order for the server, and refused before that one times out.
+      if (failure === null || isOvertaken(failure)) failure = error;
     }
   };
   for (let at = position; at < lines.count && failure === null && !signal.aborted; at += 1) {
