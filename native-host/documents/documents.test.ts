@@ -67,9 +67,11 @@ test('docs/cli.md names every command, mode, memory, and complaint', () => {
   const union = /export type ComplaintCode =([^;]+);/.exec(usage)?.[1] ?? '';
   const complaints = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code = '']) => code);
   assert.ok(complaints.length > 10);
-  const launcher = readFileSync(new URL('../bin/photofinish.cjs', import.meta.url), 'utf8');
-  const [, tooOld = ''] = /`photofinish: ([a-z-]+): this is Node/.exec(launcher) ?? [];
-  assert.deepEqual([...namedIn(cli, 'Errors')].sort(), [...complaints, tooOld].sort());
+  const ofLauncher = (file: string, message: RegExp) =>
+    message.exec(readFileSync(new URL(file, import.meta.url), 'utf8'))?.[1] ?? '';
+  const tooOld = ofLauncher('../bin/photofinish.cjs', /`photofinish: ([a-z-]+): this is Node/);
+  const missing = ofLauncher('../install/launcher.ts', /'photofinish: ([a-z-]+): the helper/);
+  assert.deepEqual([...namedIn(cli, 'Errors')].sort(), [...complaints, tooOld, missing].sort());
 });
 
 test('docs/privacy.md mentions the one datagram that the helper sends without a race', () => {
