@@ -275,6 +275,51 @@ test('where no file can be created the cache works in memory and reports why', a
   assert.notEqual(cache.stats().storeReason, null);
 });
 
+test('a cache that began in memory uses its file once that is possible, and tells both once', async (t) => {
+  const directory = await folder(t);
+  const path = join(directory, 'state', 'cache.db');
+  writeFileSync(join(directory, 'state'), '');
+  let nowMs = 0;
+  const clock = { ...systemClock, nowMs: () => nowMs };
+  const said: [string, boolean][] = [];
+  const cache = openHostCache({ path, clock, log: (...message) => said.push(message) });
+  opened.add(cache);
+  const seen = (id: string) => cache.observe('home', 'chromium', [observation({ id, atMs: Date.now() })]);
+  nowMs = 60_000;
+  seen('a');
+  assert.equal(cache.stats().store, 'memory');
+  rmSync(join(directory, 'state'));
+  seen('b');
+  assert.equal(cache.stats().store, 'memory', 'not with every write');
+  nowMs += 10_000;
+  assert.equal(seen('a'), 1, 'what was refused can be sent again');
+  assert.deepEqual([cache.stats().store, cache.stats().storeReason], ['sqlite', null]);
+  assert.equal(open(path).show(A).uses.length, 1);
+  assert.deepEqual(
+    said.map(([message, isTrouble]) => [message.split(/[:(]/)[0], isTrouble]),
+    [
+      ['the host cache works in memory only', true],
+      ['the host cache uses its file again ', false],
+    ],
+  );
+});
+
+test('writes that fail are told once, and so is that they succeed again', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const said: string[] = [];
+  const cache = open(path, said);
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  for (const _ of [1, 2]) assert.throws(() => cache.observe('home', 'chromium', observations(1)), /locked/);
+  other.exec('COMMIT');
+  other.close();
+  for (const _ of [1, 2]) cache.observe('home', 'chromium', observations(1));
+  assert.deepEqual(said, [
+    'the host cache could not be written: database is locked',
+    'the host cache is written again',
+  ]);
+});
+
 test('a file removed under a running helper is created again, instead of writing to the unlinked one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const cache = open(path);
@@ -364,7 +409,7 @@ test('a discarded file is removed with its journals, and other helpers switch to
   other.observe('home', 'chromium', observations(10));
   const database = new Database({
     path,
-    epochMs: Date.now,
+    clock: systemClock,
     prepare: (db) => db,
     log: () => {},
     damaged: () => {},

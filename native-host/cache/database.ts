@@ -1,8 +1,9 @@
 // One SQLite file shared by several helper processes, and its error handling: a corrupt file of ours is set aside and
-// replaced, a newer or foreign one is left alone, and if no file can be used, the same tables are kept in memory.
+// replaced, a newer or foreign one is left alone, and while no file can be used, the same tables are kept in memory.
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
 import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
 import {
   foreignReason,
@@ -28,6 +29,8 @@ const BUSY_TIMEOUT_MS = 1000;
 /** Concurrent first starts collide while the file is switched to WAL, where SQLite itself does not wait. */
 const OPEN_TRIES = 20;
 const OPEN_PAUSE_MS = 50;
+/** How often a cache in memory looks whether its file can be used by now: its disk may have become writable. */
+const RETRY_MS = 10_000;
 
 /** Nothing was written; the caller may retry later. The message gives the reason. */
 export class CacheUnavailable extends Error {
@@ -41,11 +44,11 @@ export function isDiskFull(error: unknown): boolean {
 
 interface DatabaseOptions<S> {
   readonly path: string;
-  /** Milliseconds since the epoch, for the name of a file set aside. */
-  readonly epochMs: () => number;
+  /** For the name of a file set aside, and between tries to use a file. */
+  readonly clock: Pick<Clock, 'nowMs' | 'epochMs'>;
   readonly prepare: (db: DatabaseSync) => S;
-  /** Receives messages for the user: a file left alone, or unusable. */
-  readonly log: (message: string) => void;
+  /** Receives messages for the user: of trouble, once, such as a file left alone or unusable, and of its end. */
+  readonly log: (message: string, isTrouble: boolean) => void;
   /** The same for a file set aside. */
   readonly damaged: (message: string) => void;
 }
@@ -166,7 +169,7 @@ function setAside(path: string, corrupt: string | null, epochMs: number): string
   }
 }
 
-/** The open file, or equivalent tables in memory with the reason. Opening never throws. */
+/** The open file, or until one can be used equivalent tables in memory with the reason. Opening never throws. */
 export class Database<S> {
   readonly #options: DatabaseOptions<S>;
   readonly #path: string;
@@ -176,6 +179,7 @@ export class Database<S> {
   /** Identity of the open file; null if none is open. */
   #opened: string | null = null;
   #memoryReason: string | null = null;
+  #retryAtMs = 0;
   #writeFailure: string | null = null;
 
   constructor(options: DatabaseOptions<S>) {
@@ -194,13 +198,16 @@ export class Database<S> {
    * The same in one transaction, which survives the death of the process once this returns. Throws `CacheUnavailable`.
    */
   write<T>(run: (statements: S) => T): T {
+    this.#retryFile();
     try {
       const result = this.#mended(() => this.#transaction(run));
+      if (this.#writeFailure !== null) this.#log('the host cache is written again', false);
       this.#writeFailure = null;
       return result;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if (this.#writeFailure === null) this.#log(`the host cache could not be written: ${messageOf(error)}`);
+      if (this.#writeFailure === null)
+        this.#log(`the host cache could not be written: ${messageOf(error)}`, true);
       this.#writeFailure = `the last write failed: ${messageOf(error)}`;
       throw new CacheUnavailable(this.#writeFailure, { cause: error });
     }
@@ -238,19 +245,33 @@ export class Database<S> {
   }
 
   #useMemory(reason: string): void {
+    const isInMemory = this.#memoryReason !== null;
     this.#memoryReason = reason;
+    this.#retryAtMs = this.#options.clock.nowMs() + RETRY_MS;
+    if (isInMemory) return;
     this.#opened = null;
     const memory = new DatabaseSync(':memory:');
     migrate(memory);
     this.#use(memory);
-    this.#log(`the host cache works in memory only: ${reason} (${this.#path})`);
+    this.#log(`the host cache works in memory only: ${reason} (${this.#path})`, true);
+  }
+
+  /** What was kept in memory is not carried over: senders of observations still have them, as they were refused. */
+  #retryFile(): void {
+    if (this.#memoryReason === null || this.#options.clock.nowMs() < this.#retryAtMs) return;
+    const memory = this.#db;
+    // One try to set a corrupt file aside and one to open: forecasts wait meanwhile.
+    this.#open(OPEN_TRIES - 1);
+    if (this.#db === memory) return;
+    memory.close();
+    this.#log(`the host cache uses its file again (${this.#path})`, false);
   }
 
   /** Throws for a file that is not ours to move. */
   #replaceCorrupt(was: string | null): void {
     const foreign = whyNotOurs(this.#path);
     if (foreign !== null) throw new Error(`the file is left alone: ${foreign}`);
-    const aside = setAside(this.#path, was, this.#options.epochMs());
+    const aside = setAside(this.#path, was, this.#options.clock.epochMs());
     if (aside !== null)
       this.#options.damaged(
         `the host cache ${this.#path} was damaged; set aside as ${aside}, and a new one is begun`,
@@ -267,10 +288,11 @@ export class Database<S> {
     const before = identity(this.#path);
     this.#use(openFile(this.#path));
     this.#opened = before;
+    this.#memoryReason = null;
   }
 
-  #open(): void {
-    for (let tries = 1; ; tries += 1) {
+  #open(firstTry = 1): void {
+    for (let tries = firstTry; ; tries += 1) {
       const was = identity(this.#path);
       try {
         this.#tryFile();

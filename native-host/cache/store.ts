@@ -153,8 +153,8 @@ export interface HostCache {
 export interface HostCacheOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Called with a message when the file is set aside, left alone or cannot be used. */
-  readonly log?: (message: string) => void;
+  /** Called with a message when the file is set aside, left alone or cannot be used, and when that trouble is over. */
+  readonly log?: (message: string, isTrouble: boolean) => void;
   /** Called instead of `log` when a damaged file is set aside, or damaged records are dropped. */
   readonly damaged?: (message: string) => void;
   /** Smaller ones in tests. */
@@ -163,11 +163,11 @@ export interface HostCacheOptions {
   readonly sharedKey?: (origin: Origin) => string | null;
 }
 
-/** Opens the cache; it always works, if necessary in memory (`store()` says so). */
+/** Opens the cache; it always works, while necessary in memory (`store()` says so). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, log = () => {}, damaged = log, limits = LIMITS, sharedKey = () => null } = options;
-  const epochMs = (): number => clock.epochMs();
-  const database = new Database<Statements>({ path, epochMs, prepare: prepareStatements, log, damaged });
+  const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
+  const { damaged = (message: string) => log(message, true) } = options;
+  const database = new Database<Statements>({ path, clock, prepare: prepareStatements, log, damaged });
   const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
   return {
     forecast: (query) => forecast(c, query),

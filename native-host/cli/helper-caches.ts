@@ -48,7 +48,9 @@ export function cacheComplaints(
   terminal: Pick<Terminal, 'error'>,
 ): Required<Pick<HostCacheOptions, 'log' | 'damaged'>> {
   return {
-    log: (message) => terminal.error('cache-unavailable', message),
+    log(message, isTrouble) {
+      if (isTrouble) terminal.error('cache-unavailable', message);
+    },
     damaged: (message) => terminal.error('cache-damaged', message),
   };
 }

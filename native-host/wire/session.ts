@@ -252,10 +252,14 @@ class PortSession implements Session {
       // A network that cannot be identified has no rows.
       byNetwork.delete(UNIDENTIFIED);
       let stored = 0;
-      for (const [key, there] of byNetwork) stored += this.#parts.cache.observe(key, browser, there);
-      const { store, storeReason } = this.#parts.cache.store();
+      let refused: string | null = null;
+      for (const [key, there] of byNetwork) {
+        stored += this.#parts.cache.observe(key, browser, there);
+        const { store, storeReason } = this.#parts.cache.store();
+        if (store === 'memory') refused = storeReason ?? '';
+      }
       // Forecasts use what is in memory, but it is lost with this process, so the sender has to keep it.
-      if (store === 'memory' && byNetwork.size > 0) throw new CacheUnavailable(storeReason ?? '');
+      if (refused !== null) throw new CacheUnavailable(refused);
       this.#send({ id, type: 'observed', stored });
     });
   }
