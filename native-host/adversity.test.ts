@@ -119,6 +119,29 @@ test('with the disk full under cache, log and standard error it continues, and a
   assert.notEqual(stats.storeReason, null, 'and it says why nothing is kept');
 });
 
+test('if the disk takes no more while the cache can still be opened, the doctor reports it', async (t) => {
+  const at = await home(t);
+  const cacheFinding = async (by: readonly string[]) => {
+    const helper = await at.greet({ by, env: { NODE_COMPILE_CACHE: '' } });
+    helper.send({ type: 'doctor', id: 2 });
+    const { findings } = await helper.next('doctor');
+    assert.equal(await helper.leave(), 0);
+    return findings.find(({ check }) => check === 'cache');
+  };
+  assert.equal((await cacheFinding([]))?.state, 'ok');
+  // 64 blocks of 512 bytes, as many as the journal's index has: it stands in for a full disk.
+  const cache = await cacheFinding(['sh', '-c', 'ulimit -f 64; exec "$@"', 'sh']);
+  assert.equal(cache?.state, 'problem');
+  assert.match(cache?.text ?? '', /cannot be used, so nothing will be remembered: EFBIG/);
+  assert.match(cache?.remedy ?? '', /^Free disk space/);
+  assert.deepEqual(
+    readdirSync(join(at.directory, 'state')).filter(
+      (name) => !/^(?:cache\.db(?:\.salt|-wal|-shm)?|helper\.log)$/.test(name),
+    ),
+    [],
+  );
+});
+
 /** Root ignores file modes unless it drops that capability. */
 const BY_MODES =
   process.getuid?.() === 0

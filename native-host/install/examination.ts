@@ -1,6 +1,7 @@
 // The complete examination of the doctor: each browser's path to the helper, then what all of them share, which are
 // settings, host cache, fleet cache and network. Printed by the command, and sent over the wire by a running helper.
-import { accessSync, constants, existsSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import '@photofinish/shared/language/english';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
@@ -91,6 +92,26 @@ function cacheRemedy(path: string): string {
     : 'Make the file and its directory writable for you alone.';
 }
 
+/** More than storing one race takes. */
+const TRIAL_BYTES = 65_536;
+
+/**
+ * Why the disk takes nothing more; null: it does. Only writing shows it: opening a current cache does not, and what is
+ * rolled back never reaches the disk. A file of its own needs no lock that another helper may hold.
+ */
+function whyNotWritten(path: string): string | null {
+  const trial = `${path}.${process.pid}`;
+  try {
+    // Random, because some file systems store zeros without using space.
+    writeFileSync(trial, randomBytes(TRIAL_BYTES), { mode: 0o600 });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    rmSync(trial, { force: true });
+  }
+}
+
 /** Whether outcomes are remembered, and how many are. */
 function cacheFinding(path: string): Finding {
   const unusable = (reason: string | null, remedy = cacheRemedy(path)): Finding =>
@@ -112,7 +133,8 @@ function cacheFinding(path: string): Finding {
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null) return unusable(`it was left alone, because ${foreign}`, moveAway('that file'));
-  if (store !== 'sqlite') return unusable(storeReason);
+  const unwritten = store === 'sqlite' ? whyNotWritten(path) : storeReason;
+  if (unwritten !== null) return unusable(unwritten);
   const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
   const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
   if (unsound > 0)
