@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PROTOCOLS } from '../web/protocol.ts';
-import { DARK, drawing, element, LIGHT, MARKS, markOf, markSvg, text } from './svg.ts';
+import { DARK, drawing, element, LIGHT, MARKS, markOf, markSvg, PALETTE_CSS, text } from './svg.ts';
 
 test('no text and no attribute of a drawing breaks out of its context', () => {
   fc.assert(
@@ -48,6 +48,33 @@ for (const [name, theme] of Object.entries({ light: LIGHT, dark: DARK }))
     }
     for (const mark of ['h3', 'h2', 'h1'] as const)
       assert.ok(contrast(theme.onMark, theme.marks[mark]) >= 4.5, `${theme.onMark} on ${mark}`);
+  });
+
+/** As `color-mix(in srgb)`. */
+function mixed(a: string, share: number, b: string): string {
+  const channel = (i: number): string => {
+    const [x = 0, y = 0] = [a, b].map((hex) => Number.parseInt(hex.slice(i, i + 2), 16));
+    return Math.round(x * share + y * (1 - share))
+      .toString(16)
+      .padStart(2, '0');
+  };
+  return `#${[1, 3, 5].map(channel).join('')}`;
+}
+
+for (const [name, theme] of Object.entries({ light: LIGHT, dark: DARK }))
+  test(`${name}: if more contrast is preferred, lines reach 3:1 and muted text 7:1`, () => {
+    const [, more = ''] = PALETTE_CSS.split('@media (prefers-contrast: more)');
+    for (const [of, least] of [
+      ['line', 3],
+      ['muted', 7],
+    ] as const) {
+      const [, percent] =
+        new RegExp(
+          `^[^@]*--pf-${of}: color-mix\\(in srgb, var\\(--pf-ink\\) (\\d+)%, var\\(--pf-paper\\)\\)`,
+        ).exec(more) ?? [];
+      const colour = mixed(theme.ink, Number(percent) / 100, theme.paper);
+      for (const surface of [theme.paper, theme.wash]) assert.ok(contrast(colour, surface) >= least, of);
+    }
   });
 
 test('every protocol has a mark, and no two marks look alike without colour', () => {

@@ -48,9 +48,13 @@ function properties(theme: Theme): string {
     .join(' ');
 }
 
-/** Custom properties of both themes and of forced colours (CSS Color Adjustment, section 3); print is always light. */
+/**
+ * Custom properties of both themes, of more contrast (WCAG 2.2: lines 3:1, text 7:1) and of forced colours (CSS Color
+ * Adjustment, section 3); print is always light.
+ */
 export const PALETTE_CSS = `:root { color-scheme: light dark; ${properties(LIGHT)} }
 @media screen and (prefers-color-scheme: dark) { :root { ${properties(DARK)} } }
+@media (prefers-contrast: more) { :root { --pf-muted: color-mix(in srgb, var(--pf-ink) 85%, var(--pf-paper)); --pf-line: color-mix(in srgb, var(--pf-ink) 55%, var(--pf-paper)); } }
 @media (forced-colors: active) { :root { --pf-paper: Canvas; --pf-wash: Canvas; --pf-ink: CanvasText; --pf-muted: CanvasText; --pf-line: ButtonBorder; --pf-on-mark: Canvas; --pf-h3: LinkText; --pf-h2: CanvasText; --pf-h1: CanvasText; --pf-unknown: CanvasText; } }`;
 
 /** The colour of a mark as an SVG paint that follows the page's theme, with a fallback without one. */
