@@ -12,7 +12,15 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
-import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
+import {
+  documentOfTab,
+  isOwnPage,
+  knownTabs,
+  lockStorage,
+  onLoaded,
+  preciseNowMs,
+  timers,
+} from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
 import { createGestures, createPageInitiated, PAGE_INITIATED_KEY } from '../common/helper/page-initiated.ts';
 import { DEVTOOLS_PORT } from '../common/inspected-request.ts';
@@ -133,8 +141,14 @@ const popups = createPopupServer({
   wipe,
   settle: async () => (await ready).recorder.settle(),
   watch: (tabId, watcher) => {
-    const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
-    return () => void end.then((unwatch) => unwatch());
+    const ends = ready.then(({ presenter }) => [
+      presenter.watch(tabId, watcher),
+      onLoaded(tabId, () => presenter.refresh(tabId)),
+    ]);
+    return () =>
+      void ends.then((all) => {
+        for (const end of all) end();
+      });
   },
   race(origins) {
     const [first, ...others] = origins.map((origin) => ({

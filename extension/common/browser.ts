@@ -116,6 +116,18 @@ export async function documentOfTab(tabId: number): Promise<ShownDocument | null
   return { documentId, url, failed: errorOccurred === true, incognito: tab?.incognito === true };
 }
 
+/**
+ * Calls `loaded` whenever the tab has stopped loading, until the returned function is called: a download, or a response
+ * without content, leaves the tab without a new document, which Firefox reports as nothing else.
+ */
+export function onLoaded(tabId: number, loaded: () => void): () => void {
+  const listen = (updated: number, { status }: chrome.tabs.OnUpdatedInfo): void => {
+    if (updated === tabId && status === 'complete') loaded();
+  };
+  chrome.tabs.onUpdated.addListener(listen);
+  return () => chrome.tabs.onUpdated.removeListener(listen);
+}
+
 /** Whether the user lets the extension into a page; access to pages other than https is never requested. */
 export async function hasAccess(url: string): Promise<boolean> {
   if (!url.startsWith('https:')) return true;

@@ -187,6 +187,33 @@ test('a tab that has yet to load its page, the first or one that the browser unl
     .not.toContainEqual(expect.stringMatching(/^(page|shown):/));
 });
 
+test('a tab whose first navigation ends in no page is not loading for ever', async ({ open }) => {
+  const answers: (() => void)[] = [];
+  const { port, stop } = await listen(
+    createServer(({ url }, response) => {
+      const head = { 'content-type': 'application/x-test', 'content-disposition': 'attachment' };
+      answers.push(() =>
+        (url === '/download' ? response.writeHead(200, head) : response.writeHead(204)).end(),
+      );
+    }),
+  );
+  const session = await open();
+  const popup = await session.openPopup(null);
+  for (const path of ['nothing', 'download']) {
+    const url = `http://127.0.0.1:${port}/${path}`;
+    const id = await popup.tab.evaluate(
+      async (url) => (await chrome.tabs.create({ url, active: false })).id,
+      url,
+    );
+    await popup.tab.goto(session.extensionUrl(`popup/popup.html?tab=${id}`));
+    await expect(popup.part('page-host')).toSay('Loading…');
+    await expect.poll(() => answers.length).toBe(1);
+    answers.pop()?.();
+    await expect(popup.part('page-host')).toSay('Browser page');
+  }
+  stop();
+});
+
 const unreachableTest = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },
   /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */

@@ -273,7 +273,11 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       let documentId = errorPage;
       if (documentId === null) {
         const shown = await documentOfTab(tabId);
-        if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
+        if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) {
+          // A tab that was to load its first page shows none now.
+          presenter.refresh(tabId);
+          return;
+        }
         documentId = shown.documentId;
       } else pages.forget((page) => page.documentId === errorPage);
       failures.set(String(tabId), { documentId, error, atMs });
