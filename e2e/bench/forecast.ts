@@ -101,8 +101,11 @@ async function navigate(
     // The last page's times are sent in a separate batch.
     await page.waitForTimeout(1000);
     const stored = await worker.evaluate(() => chrome.storage.session.get(null));
-    for (const value of Object.values(stored) as (PageTimes | string)[])
-      if (typeof value === 'object' && value.firstByteAtMs !== null) pages.set(value.documentId, value);
+    for (const [key, value] of Object.entries(stored)) {
+      if (!key.startsWith('page:')) continue;
+      const times: PageTimes = JSON.parse(String(value));
+      if (times.firstByteAtMs !== null) pages.set(times.documentId, times);
+    }
   };
   for (let visit = 1; visit <= NAVIGATIONS; visit += 1) {
     await page.goto(origin);
