@@ -137,7 +137,7 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
       entryPoints: [
         { in: join(here, 'background/background.ts'), out: 'background' },
         { in: join(here, 'content/content.ts'), out: 'content' },
-        { in: join(here, 'background/edition/public-suffix-list.ts'), out: 'public-suffix-list' },
+        { in: join(here, 'background/public-suffix-list.ts'), out: 'public-suffix-list' },
       ],
     }),
     build({

@@ -127,7 +127,7 @@ const SINKS =
 const ALLOWED: Readonly<Record<string, RegExp>> = {
   'extension/pages/ui/elements.ts': /new DOMParser\(\)\.parseFromString\(trustedDrawing\(svg\)/,
   'extension/pages/report/export-file.ts': /new Worker\(trustedScript\(/,
-  'extension/background/edition/public-suffixes.ts': /importScripts\(trustedScript\(/,
+  'extension/background/public-suffixes.ts': /importScripts\(trustedScript\(/,
 };
 
 test('no text is parsed as HTML or run', async () => {

@@ -1,7 +1,7 @@
 // The background's public-suffix list: nearly half of its code, which a service worker would read and run at each of its
 // starts, although most need no site. So it is a script of its own, imported when the first site is needed.
 import type * as tldts from 'tldts';
-import { trustedScript } from '../../common/trusted-types.ts';
+import { trustedScript } from '../common/trusted-types.ts';
 
 declare const importScripts: (url: string) => void;
 declare const publicSuffixList: Pick<typeof tldts, 'getDomain' | 'parse'> | undefined;
