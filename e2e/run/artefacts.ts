@@ -55,12 +55,25 @@ function goRecipe(name: GoProgram, title: string): Recipe {
   };
 }
 
+/**
+ * napi asks cargo by the time to compile the addon once more where the types of an earlier build are missing, as in the
+ * first build, and cargo would take the second build, which lacks that time, for a change.
+ */
+const FORCES_NO_BUILD = ["value=''", 'force=true'].flatMap((setting) => [
+  '--config',
+  `env.NAPI_FORCE_BUILD_PHOTOFINISH_QUIC_NAPI.${setting}`,
+]);
+
 const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   rust: {
     title: 'QUIC addon, local origins, links and SCTP (Rust)',
     missing: () => (onPath('cargo') === null ? RUST_MISSING : null),
     commands: () => [
-      { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'], env: cargoEnvironment() },
+      {
+        file: 'npm',
+        args: ['run', '--silent', 'build:quic', '-w', 'native-host', '--', ...FORCES_NO_BUILD],
+        env: cargoEnvironment(),
+      },
       // The whole workspace, so that members share their dependencies.
       {
         file: 'cargo',
