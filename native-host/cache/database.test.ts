@@ -20,7 +20,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { systemClock } from '../clock.ts';
-import { observation } from '../testing/cache-samples.ts';
+import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { Database } from './database.ts';
 import { APPLICATION_ID, isPlainlyCurrent, SCHEMA_VERSION, whyNotOurs } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
@@ -301,6 +301,31 @@ test('a cache that began in memory uses its file once that is possible, and tell
       ['the host cache works in memory only', true],
       ['the host cache uses its file again ', false],
     ],
+  );
+});
+
+test('races that were recorded in memory are in the file once there is one, unless they were wiped', async (t) => {
+  const directory = await folder(t);
+  const path = join(directory, 'state', 'cache.db');
+  writeFileSync(join(directory, 'state'), '');
+  let nowMs = 0;
+  const cache = openHostCache({ path, clock: { ...systemClock, nowMs: () => nowMs }, log: () => {} });
+  opened.add(cache);
+  const record = (name: string) =>
+    cache.recordRace(race([trial(up('h3'))], { origin: `https://${name}.test` as Origin }));
+  record('wiped');
+  cache.wipe();
+  for (const name of ['one', 'two']) record(name);
+  assert.equal(cache.stats().store, 'memory');
+  rmSync(join(directory, 'state'));
+  nowMs += 10_000;
+  record('three');
+  assert.equal(cache.stats().store, 'sqlite');
+  assert.deepEqual(
+    open(path)
+      .list()
+      .map((host) => [host.origin, host.races]),
+    ['one', 'three', 'two'].map((name) => [`https://${name}.test`, 1]),
   );
 });
 

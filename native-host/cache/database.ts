@@ -256,7 +256,7 @@ export class Database<S> {
     this.#log(`the host cache works in memory only: ${reason} (${this.#path})`, true);
   }
 
-  /** What was kept in memory is not carried over: senders of observations still have them, as they were refused. */
+  /** Observations are not carried over: their senders still have them, as they were refused. Races are the caller's. */
   #retryFile(): void {
     if (this.#memoryReason === null || this.#options.clock.nowMs() < this.#retryAtMs) return;
     const memory = this.#db;

@@ -168,14 +168,27 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
   const { damaged = (message: string) => log(message, true) } = options;
   const database = new Database<Statements>({ path, clock, prepare: prepareStatements, log, damaged });
-  const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
+  const c: OpenCache = {
+    database,
+    clock,
+    path,
+    damaged,
+    limits,
+    sharedKey,
+    pending: { ...NOTHING_COUNTED },
+    unsaved: [],
+  };
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>
       write(c, (s, nowMs) => fileObservations(s, { network, browser }, observations, { nowMs, limits })),
     recordRace(race) {
       countRace(c, race);
-      write(c, (s, nowMs) => fileRace(s, race, nowMs));
+      const atMs = write(c, (s, nowMs) => {
+        fileRace(s, race, nowMs);
+        return nowMs;
+      });
+      if (database.store().store === 'memory') c.unsaved = [...c.unsaved, { race, atMs }].slice(-MAX_UNSAVED);
     },
     recall: (network, origin) =>
       database.read((s) => {
@@ -238,6 +251,8 @@ const NOTHING_COUNTED = {
 };
 /** A race whose mode does not use remembered decisions. */
 const NOT_ASKED: CacheUse = { lookups: 0, hits: 0, scored: 0, right: 0 };
+/** More races than anybody starts while a disk is repaired. */
+const MAX_UNSAVED = 200;
 const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
 /** An open cache and its counters. */
@@ -250,13 +265,17 @@ interface OpenCache {
   readonly sharedKey: (origin: Origin) => string | null;
   /** Counted here and written with the next transaction: a forecast itself never writes. */
   readonly pending: { -readonly [Name in keyof typeof NOTHING_COUNTED]: number };
+  /** Races that were recorded in memory only; the file gets them as soon as it can be used. */
+  unsaved: readonly { readonly race: Omit<OriginRace, 'verdict'>; readonly atMs: number }[];
 }
 
 function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
   const nowMs = c.clock.epochMs();
   const counted = { ...c.pending };
   let dropped = 0;
+  const isKept = (): boolean => c.database.store().store === 'sqlite';
   const result = c.database.write((s) => {
+    if (isKept()) for (const { race, atMs } of c.unsaved) fileRace(s, race, atMs);
     dropped = dropUnsound(s);
     if (dropped > 0) s.count.run('unsound', dropped);
     const value = run(s, nowMs);
@@ -265,6 +284,7 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
     trim(s, nowMs, c.limits);
     return value;
   });
+  if (isKept()) c.unsaved = [];
   for (const name of COUNTERS) c.pending[name] -= counted[name];
   if (dropped > 0)
     c.damaged(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
@@ -396,6 +416,7 @@ function wipe(c: OpenCache): number {
   const wiped = wipeRows(c);
   emptyJournal(c);
   Object.assign(c.pending, NOTHING_COUNTED);
+  c.unsaved = [];
   const { store, reason } = c.database.store();
   if (store === 'memory' && existsSync(c.path))
     throw new CacheUnavailable(`only what was in memory is wiped, ${c.path} is left alone: ${reason}`);
