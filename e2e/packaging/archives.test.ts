@@ -2,7 +2,7 @@
 // lists an archive's components and their dependencies, and is valid CycloneDX 1.6; and the bytes of an archive depend
 // on nothing but its files.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +11,7 @@ import { unzipSync } from 'fflate';
 import { TOP } from '../scratch.ts';
 import { type Entry, zipOf } from './archive.ts';
 import { type BundledPackage, billOf, licenceFaults, notices, npmBundled, sbomFaults } from './components.ts';
+import { HELPER_NODE_RANGE } from './release.ts';
 
 /** A package whose directory has a licence file. */
 const faultsOf = (licence: string | null): Promise<string[]> =>
@@ -153,4 +154,20 @@ test('another byte or another mode is another archive', () => {
   const file = { path: 'a', bytes: new Uint8Array([1]), executable: false };
   assert.notDeepEqual(zipOf([file]), zipOf([{ ...file, bytes: new Uint8Array([2]) }]));
   assert.notDeepEqual(zipOf([file]), zipOf([{ ...file, executable: true }]));
+});
+
+test('every page that names the versions of Node.js for the helper names those that its package accepts', () => {
+  const accepted = HELPER_NODE_RANGE.split('||').map((each) =>
+    each.replace(/[^\d.]/g, '').replace(/\.0$/, ''),
+  );
+  const pages = [
+    'README.md',
+    'docs/building.md',
+    'extension/_locales/en/welcome.json',
+    'extension/_locales/de/welcome.json',
+  ];
+  for (const page of pages) {
+    const text = readFileSync(join(TOP, page), 'utf8');
+    for (const version of accepted) assert.ok(text.includes(version), `${page} does not name ${version}`);
+  }
 });

@@ -86,7 +86,7 @@ const ADDON = join(NATIVE_HOST, 'dist', 'photofinish-quic.node');
  * The first releases of each line whose SQLite (3.51.3) cannot corrupt a write-ahead log that several helpers share.
  * They have `node:sqlite` without a flag and everything that undici 8 requires.
  */
-const HELPER_NODE_RANGE = '^22.22.3 || ^24.15.0 || >=26';
+export const HELPER_NODE_RANGE = '^22.22.3 || ^24.15.0 || >=26';
 
 interface Target {
   readonly os: readonly string[];

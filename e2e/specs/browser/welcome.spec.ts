@@ -12,6 +12,11 @@ const COMMANDS: Readonly<Record<BrowserKind, string>> = {
   chromium: 'npx @photofinish/helper@1 install --browser chromium',
   firefox: 'npx @photofinish/helper@1 install --browser firefox',
 };
+/** Chromium loads it from a folder, and a checkout has the helper's Node.js; Firefox installs its archive. */
+const NEEDS: Readonly<Record<BrowserKind, RegExp>> = {
+  chromium: /^It needs no administrator rights/,
+  firefox: /^It needs Node\.js 26 or newer, .* It needs no administrator rights/,
+};
 
 test('the page shows the command, notices the helper, and shows the doctor’s findings', async ({
   local,
@@ -27,6 +32,7 @@ test('the page shows the command, notices the helper, and shows the doctor’s f
   }
   await expect(welcome.part('helper')).toSay('The browser found no helper.');
   await expect(welcome.find('#command code')).toSay(COMMANDS[kind]);
+  await expect(welcome.find('#install-needs')).toSay(NEEDS[kind]);
   const opened = await welcome.evaluate(() => performance.timeOrigin);
 
   await installHelper(session.files, local);

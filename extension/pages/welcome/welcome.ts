@@ -41,6 +41,13 @@ function whereToRun(command: Mending['command'], { os, unpacked }: Environment):
   return [getMessage(terminal), ...(unpacked ? [getMessage('welcomeInstallFolder')] : [])].join(' ');
 }
 
+/** What the command needs and does. In a checkout the helper runs on the Node.js that came with the packages. */
+function installNeeds({ unpacked }: Environment): string {
+  return [...(unpacked ? [] : [getMessage('welcomeInstallNode')]), getMessage('welcomeInstallNeeds')].join(
+    ' ',
+  );
+}
+
 function writeLine(id: string, text: string): void {
   setText(byId(id), text);
   byId(id).hidden = text === '';
@@ -59,7 +66,7 @@ async function showHelper(helper: HelperState): Promise<void> {
   const text = mendingCommand(command, here);
   writeLine('install-where', whereToRun(command, here));
   renderCommand(byId('command'), text);
-  byId('install-needs').hidden = command !== 'install' || text === null;
+  writeLine('install-needs', command === 'install' && text !== null ? installNeeds(here) : '');
   byId('install-watching').hidden = command !== 'install';
   byId('sandbox').hidden = !isAbsent || here.os !== 'linux';
 }
