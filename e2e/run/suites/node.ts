@@ -98,8 +98,12 @@ async function runFiles(title: string, files: readonly string[], together: boole
     },
     note: () => `${passed} passed`,
   });
+  const ranNothing = passed === 0 && failures.length === 0 && skipped.length === 0;
+  // What node itself refuses, such as an invalid seed, is no fault of any file.
+  if (!ended.ok && ranNothing && ended.output.trim() !== '')
+    failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
   // In a shared process node reports only tests, and a file that exits ends the later ones too.
-  if (together && grep === undefined)
+  else if (together && grep === undefined)
     failures.push(...[...unreported].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
   if (!ended.ok && failures.length === 0)
     failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });

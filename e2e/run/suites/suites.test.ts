@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import type { JSONReport, JSONReportSpec, JSONReportTest } from '@playwright/test/reporter';
 import { anyFailed, formatSummary, formatTotal, found, judge, merge, type SuiteResult } from '../tally.ts';
 import { readCargoOutput } from './checks.ts';
-import { SEEDED } from './node.ts';
+import { runNodeTests, SEEDED } from './node.ts';
 import type { NodeTestLine } from './node-reporter.ts';
 import { readPlaywrightReport } from './playwright.ts';
 
@@ -208,6 +208,19 @@ test('an invalid seed fails and is named in the error', (t) => {
     assert.notEqual(status, 0, seed);
     assert.ok(said.includes(`not "${seed}"`), said);
   }
+});
+
+test('what keeps node from running any test is reported, and not taken for files without tests', async (t) => {
+  const { PHOTOFINISH_SEED: before } = process.env;
+  t.after(() => {
+    if (before === undefined) delete process.env.PHOTOFINISH_SEED;
+    else process.env.PHOTOFINISH_SEED = before;
+  });
+  process.env.PHOTOFINISH_SEED = 'randm';
+  const { passed, failures } = await runNodeTests('shared', ['shared/web/network-name.test.ts']);
+  assert.equal(passed, 0);
+  assert.equal(failures.length, 1);
+  assert.match(failures[0]?.detail ?? '', /not "randm"/);
 });
 
 const result = (parts: Partial<SuiteResult>): SuiteResult => ({
