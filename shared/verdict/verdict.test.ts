@@ -238,7 +238,7 @@ const REACHED: readonly Row[] = [
     { discovered: { ...own, alternatives: [{ ...heardOverH3, expiresInSeconds: 0 }] } },
     'h3-advertisement-wrong',
     ['h3-available'],
-    /has expired when it arrives .* Age is above ma/,
+    /has already expired when it arrives .* Age exceeds ma/,
   ],
   [
     'expired when it arrives, at a port that is therefore none to try',
@@ -248,7 +248,7 @@ const REACHED: readonly Row[] = [
     },
     'h3-advertisement-wrong',
     [],
-    /has expired when it arrives/,
+    /has already expired when it arrives/,
   ],
   [
     'expired when it arrives, beside an HTTPS record that leads to HTTP/3',
