@@ -8,7 +8,12 @@ import { Complaint } from './usage.ts';
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['', 'bad-usage', /at least one origin/],
   ['a.test --no-such', 'bad-usage', /--no-such.*race --help/],
-  ['a.test --mode', 'bad-usage', /--mode/],
+  ['a.test --mode', 'bad-usage', /--mode takes a value; see .*race --help/],
+  [
+    'a.test --ca --json',
+    'bad-usage',
+    /--ca takes a value; one that begins with a dash is given as --ca=VALUE/,
+  ],
   ['a.test --json=1', 'bad-usage', /--json/],
   ['http://a.test', 'bad-origin', /not https/],
   ['a.test/path', 'bad-origin', /path/],

@@ -10,7 +10,7 @@ import { type Job, nameSchema, SURVEY_MODES } from '../survey/schema.ts';
 import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
 import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { readPins, readResolver } from './race-options.ts';
-import { Complaint, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
+import { Complaint, listed, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 export type SurveyAction = (typeof SURVEY_ACTIONS)[number];
 
@@ -124,7 +124,8 @@ function checkWords(action: SurveyAction, [word]: readonly string[]): void {
 /** The command, every value validated. Throws a Complaint for the first mistake. */
 export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
-  const [word = '', ...rest] = positionals;
+  const [word, ...rest] = positionals;
+  if (word === undefined) throw new Complaint('bad-usage', `survey takes ${listed(SURVEY_ACTIONS)}`);
   const action = SURVEY_ACTIONS.find((name) => name === word);
   if (action === undefined) throw notOneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
   for (const option of Object.keys(values)) checkApplies(option, action);

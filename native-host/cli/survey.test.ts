@@ -30,13 +30,13 @@ function parse(line: string) {
 }
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
-  ['', 'bad-usage', /^survey takes run, load, work, .* or doctor, not ""/],
+  ['', 'bad-usage', /^survey takes run, load, work, .* or doctor$/],
   ['lod', 'bad-usage', /not "lod".*load/],
   ['load --no-such', 'bad-usage', /--no-such.*survey --help/],
   ['load --seed', 'bad-usage', /--seed/],
   [`load --seed ${'s'.repeat(129)}`, 'bad-survey', /--seed takes up to 128 characters/],
   ['work --creds a --nkey b', 'bad-usage', /--creds and --nkey cannot be combined/],
-  ['load --survey -a', 'bad-usage', /--survey/],
+  ['load --survey -a', 'bad-usage', /--survey takes a value; .* --survey=VALUE/],
   ['load --survey=-a', 'bad-survey', /--survey takes up to 32 letters, digits and hyphens, not "-a"/],
   ['load --survey a.b', 'bad-survey', /--survey/],
   ['load --survey=', 'bad-survey', /--survey/],

@@ -148,6 +148,16 @@ export function parseCommand<const T extends Options>(
       const hint = near || `; see "${commandLine(command, '--help')}"`;
       throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${hint}`);
     }
+    // Node calls a value that looks like an option ambiguous, and says in further sentences what to write instead.
+    const valued = /^Option '(--[^' ]+).*' argument (missing|is ambiguous)/.exec(text);
+    if (valued !== null) {
+      const [, name = '', fault] = valued;
+      const dashed = fault === 'missing' ? '' : `; one that begins with a dash is given as ${name}=VALUE`;
+      throw new Complaint(
+        'bad-usage',
+        `${name} takes a value${dashed}; see "${commandLine(command, '--help')}"`,
+      );
+    }
     const [first = text] = text.split(/\.\s|\n/);
     const sentence = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     throw new Complaint('bad-usage', `${sentence}; see "${commandLine(command, '--help')}"`);
