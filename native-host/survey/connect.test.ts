@@ -147,6 +147,12 @@ test('a connection made again uses the credentials that the file has then, or th
       shown: ({ nkey }: Key) => `"nkey":"${nkey}"`,
     },
     {
+      option: 'nkeyFile',
+      // As nk prints them.
+      text: ({ seed, nkey }: Key) => `${seed}\n${nkey}\n`,
+      shown: ({ nkey }: Key) => `"nkey":"${nkey}"`,
+    },
+    {
       option: 'credsFile',
       text: ({ seed, nkey }: Key) => credsText(`token-of-${nkey}`, seed),
       shown: ({ nkey }: Key) => `"jwt":"token-of-${nkey}"`,
@@ -175,6 +181,13 @@ test('a connection made again uses the credentials that the file has then, or th
     await connection.close();
     assert.match((await refusal(options(`nats://${host}`, { [option]: file }))) ?? '', /cannot be read/);
   }
+});
+
+test('a public key in place of a seed is named as the fault, with its file', async (t) => {
+  const nkeyFile = join(scratchDirectory(t), 'user.nk');
+  writeFileSync(nkeyFile, `${KEYS[0].nkey}\n`);
+  const refused = await refusal(options('nats://127.0.0.1:1', { nkeyFile }));
+  assert.equal(refused, `${nkeyFile} holds no seed of an nkey`);
 });
 
 test('a percent sign that encodes nothing is named, without the password', async () => {

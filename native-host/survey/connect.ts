@@ -78,8 +78,12 @@ function fromFile(path: string, authenticator: (bytes: Buffer) => Authenticator)
   };
 }
 
-function trimmed(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString('utf8').trim());
+/** The line with a seed: `nk -gen user -pubout` prints the public key below it. Throws a Complaint if there is none. */
+function seedIn(path: string, bytes: Buffer): Buffer {
+  const lines = bytes.toString('utf8').split('\n');
+  const seed = lines.find((line) => /^\s*S[A-Z2-7]+\s*$/.test(line));
+  if (seed === undefined) throw new Complaint('bad-file', `${path} holds no seed of an nkey`);
+  return Buffer.from(seed.trim());
 }
 
 function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions): Authenticator | undefined {
@@ -90,7 +94,7 @@ function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions)
     if (username !== '') return usernamePasswordAuthenticator(decoded(username), decoded(password));
   }
   if (credsFile !== null) return fromFile(credsFile, credsAuthenticator);
-  if (nkeyFile !== null) return fromFile(nkeyFile, (bytes) => nkeyAuthenticator(trimmed(bytes)));
+  if (nkeyFile !== null) return fromFile(nkeyFile, (bytes) => nkeyAuthenticator(seedIn(nkeyFile, bytes)));
   return undefined;
 }
 
