@@ -45,13 +45,13 @@ test('the default file is read, or an explicit one instead of it', async (t) => 
   assert.deepEqual(loadSettings({ path, env: { XDG_CONFIG_HOME: directory } }).allowPrivate, []);
 });
 
-test('every setting; relative paths are relative to the file, host names are case-insensitive', async (t) => {
+test('every setting; relative paths are relative to the file, host names are as races have them', async (t) => {
   const directory = scratchDirectory(t);
   const path = file(
     directory,
     JSON.stringify({
       allowPrivate: ['127.0.0.0/8', '::1'],
-      resolve: { 'H3.test:4433': '127.0.0.1', '[::1]:1': '::1' },
+      resolve: { 'H3.test:4433': '127.0.0.1', 'bücher.test:443': '127.0.0.2', '[0::1]:1': '::1' },
       ca: ['ca.pem', '/etc/ca.pem'],
       resolver: '127.0.0.1:5353',
       cache: 'state/cache.db',
@@ -62,6 +62,7 @@ test('every setting; relative paths are relative to the file, host names are cas
     allowPrivate: ['127.0.0.0/8', '::1'],
     resolve: new Map([
       ['h3.test:4433', '127.0.0.1'],
+      ['xn--bcher-kva.test:443', '127.0.0.2'],
       ['[::1]:1', '::1'],
     ]),
     ca: [join(directory, 'ca.pem'), '/etc/ca.pem'],
@@ -98,7 +99,9 @@ test('an invalid value is refused with the name of the setting', async (t) => {
     ['{"allowPrivate":["127.0.0.0/33"]}', /allowPrivate\.0.*address range/],
     ['{"allowprivate":[]}', /allowprivate is no setting; there are allowPrivate, .*fleet$/],
     ['{"resolve":{"h3.test":"127.0.0.1"}}', /HOST:PORT/],
+    ['{"resolve":{"h3 test:1":"127.0.0.1"}}', /HOST:PORT/],
     ['{"resolve":{"h3.test:1":"localhost"}}', /not an IP address/],
+    ['{"resolve":{"h3.test:1":"fe80::1%eth0"}}', /zone/],
     ['{"resolver":"dns.test:53"}', /resolver.*ADDRESS:PORT/],
     ['{"cache":""}', /cache/],
     ['{"logs":7}', /logs/],

@@ -2,6 +2,7 @@
 // or point the helper at another cache.
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { hostPort, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { insecureFile, insecurePath, NotRegularFile, openRegular, userHome } from './paths.ts';
 
@@ -78,14 +79,21 @@ export function splitHostPort(text: string): { readonly host: string; readonly p
   return host === undefined || port < 1 || port > 65_535 ? null : { host: host.toLowerCase(), port };
 }
 
+/** `host:port` as a race names it, an international name in ASCII; null: no race has such a host. */
+function raced(text: string): string | null {
+  const origin = splitHostPort(text) === null ? null : parseOrigin(`https://${text}`);
+  return origin?.ok ? hostPort(origin.value.host, origin.value.port) : null;
+}
+
 const path = v.pipe(v.string(), v.minLength(1));
 const address = v.pipe(
   v.string(),
   v.check((text) => isIP(text) !== 0, 'not an IP address'),
+  v.check((text) => !text.includes('%'), 'an address with a zone, which no race takes'),
 );
-const hostPort = v.pipe(
+const pinned = v.pipe(
   v.string(),
-  v.check((text) => splitHostPort(text) !== null, 'not HOST:PORT'),
+  v.check((text) => raced(text) !== null, 'not HOST:PORT'),
 );
 const resolverAddress = v.pipe(
   v.string(),
@@ -120,7 +128,7 @@ const fleetSchema = v.pipe(
 // Strict: silently ignoring a misspelt setting is worse than an error.
 const fileSchema = v.strictObject({
   allowPrivate: v.optional(v.array(cidr), []),
-  resolve: v.optional(v.record(hostPort, address), {}),
+  resolve: v.optional(v.record(pinned, address), {}),
   ca: v.optional(v.array(path), []),
   resolver: v.optional(resolverAddress),
   cache: v.optional(path),
@@ -216,7 +224,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
   const { fleet } = settings;
   return {
     allowPrivate: settings.allowPrivate,
-    resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [name.toLowerCase(), to])),
+    resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [raced(name) ?? name, to])),
     ca: settings.ca.map(here),
     resolver: settings.resolver ?? null,
     cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
