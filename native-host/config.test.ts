@@ -74,6 +74,18 @@ test('every setting; relative paths are relative to the file, host names are as 
   });
 });
 
+test('the port of the DNS server is 53 unless given', async (t) => {
+  const directory = scratchDirectory(t);
+  for (const [resolver, server] of [
+    ['192.0.2.1', '192.0.2.1:53'],
+    ['192.0.2.1:5353', '192.0.2.1:5353'],
+    ['2001:db8::1', '[2001:db8::1]:53'],
+    ['[2001:db8::1]', '[2001:db8::1]:53'],
+    ['[2001:db8::1]:5353', '[2001:db8::1]:5353'],
+  ])
+    assert.equal(loadSettings({ path: file(directory, JSON.stringify({ resolver })) }).resolver, server);
+});
+
 const fleet = (facts: object): string =>
   JSON.stringify({ fleet: { server: 'nats://nats.test:4222', bucket: 'fleet', salt: 'salt', ...facts } });
 

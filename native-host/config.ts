@@ -79,6 +79,16 @@ export function splitHostPort(text: string): { readonly host: string; readonly p
   return host === undefined || port < 1 || port > 65_535 ? null : { host: host.toLowerCase(), port };
 }
 
+const DNS_PORT = 53;
+
+/** `ADDRESS:PORT` of a DNS server, of which the port may be missing; null: it is none. */
+export function dnsServer(text: string): string | null {
+  const address = text.replace(/^\[([^\]]+)\]$/, '$1');
+  if (isIP(address) !== 0) return hostPort(address, DNS_PORT);
+  const named = splitHostPort(text);
+  return named === null || isIP(named.host) === 0 ? null : hostPort(named.host, named.port);
+}
+
 /** `host:port` as a race names it, an international name in ASCII; null: no race has such a host. */
 function raced(text: string): string | null {
   const origin = splitHostPort(text) === null ? null : parseOrigin(`https://${text}`);
@@ -97,7 +107,7 @@ const pinned = v.pipe(
 );
 const resolverAddress = v.pipe(
   v.string(),
-  v.check((text) => isIP(splitHostPort(text)?.host ?? text) !== 0, 'not ADDRESS:PORT'),
+  v.check((text) => dnsServer(text) !== null, 'not ADDRESS:PORT'),
 );
 const cidr = v.pipe(v.string(), v.check(isCidr, 'not an address range such as 127.0.0.0/8'));
 
@@ -226,7 +236,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     allowPrivate: settings.allowPrivate,
     resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [raced(name) ?? name, to])),
     ca: settings.ca.map(here),
-    resolver: settings.resolver ?? null,
+    resolver: settings.resolver === undefined ? null : dnsServer(settings.resolver),
     cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
     logsPath: hereOrNull(settings.logs),
     fleet:

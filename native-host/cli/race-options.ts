@@ -6,6 +6,7 @@ import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/rac
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
 import { withoutZone } from '../address/address-bytes.ts';
+import { dnsServer } from '../config.ts';
 import { pinName } from '../discover/given-hosts.ts';
 import { commandLine } from '../install/own-command.ts';
 import {
@@ -149,14 +150,10 @@ export function readPins(texts: readonly string[]): ReadonlyMap<string, string> 
 
 /** Parses `ADDR:PORT` of a DNS server; the default port is 53. */
 export function readResolver(text: string): string {
-  const bare = withoutBrackets(text);
-  if (isIP(bare) === 4) return `${bare}:53`;
-  if (isIP(bare) === 6) return `[${bare}]:53`;
-  const match = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text);
-  const port = match?.[2] === undefined ? null : readPort(match[2]);
-  if (match?.[1] === undefined || port === null || isIP(withoutBrackets(match[1])) === 0)
+  const server = dnsServer(text);
+  if (server === null)
     throw new Complaint('bad-resolver', `--resolver takes ADDRESS:PORT with an IP address, not "${text}"`);
-  return `${match[1]}:${port}`;
+  return server;
 }
 
 function readNetwork(text: string): string {

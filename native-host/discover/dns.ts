@@ -1,9 +1,7 @@
 // Real DNS, one question at a time: the addon queries the system's servers or the user's one. getaddrinfo is the
 // fallback for the former, for names that only the system knows (mDNS, NSS modules) and when there is no server.
 import { promises as nodeDns } from 'node:dns';
-import { isIP } from 'node:net';
 import { comparableName } from '@photofinish/shared/race/discovered';
-import { hostPort } from '@photofinish/shared/web/origin';
 import { NAT64_NAME } from '../address/nat64.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
@@ -20,7 +18,6 @@ import {
  * Two rounds of five seconds, like the system's own resolver (resolv.conf(5)); a race's time-out is usually shorter.
  */
 const QUESTION_TIMEOUT_MS = 10_000;
-const DNS_PORT = 53;
 /** getaddrinfo reports no TTL; Chromium assumes a minute for its answers too (`kCacheEntryTTLSeconds`). */
 const GETADDRINFO_TTL_SECONDS = 60;
 /**
@@ -41,7 +38,7 @@ export type Getaddrinfo = (name: string) => Promise<readonly { address: string; 
 const systemGetaddrinfo: Getaddrinfo = (name) => nodeDns.lookup(name, { all: true, order: 'verbatim' });
 
 export interface DnsOptions {
-  /** `address:port` of a DNS server, default port 53; null: the system's servers and hosts file. */
+  /** `address:port` of a DNS server; null: the system's servers and hosts file. */
   readonly server: string | null;
   /** Replaces the system's currently configured servers. */
   readonly systemResolver?: () => DnsResolver;
@@ -63,7 +60,7 @@ export function openDns({
   try {
     const { DnsResolver } = loadQuicAddon();
     if (server !== null) {
-      const resolver = new DnsResolver(isIP(server) === 0 ? server : hostPort(server, DNS_PORT));
+      const resolver = new DnsResolver(server);
       return { ask: (name, kind, signal) => askResolver(resolver, name, kind, signal) };
     }
     return systemClient(systemResolver?.() ?? new DnsResolver(), behindDns);
