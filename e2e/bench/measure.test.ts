@@ -9,7 +9,8 @@ import {
   formatResult,
   goalsMet,
   measure,
-  ratioInterval,
+  pairedInterval,
+  ratioOf,
   type Side,
   shuffled,
   summarise,
@@ -28,7 +29,7 @@ test('the interval of a constant ratio is that ratio', () => {
   fc.assert(
     fc.property(fc.array(positive, { minLength: 1, maxLength: 20 }), fc.integer(), (baseline, seed) => {
       const doubled = baseline.map((value) => value * 2);
-      assert.deepEqual(ratioInterval(doubled, baseline, seededRandom(seed)), { low: 2, high: 2 });
+      assert.deepEqual(pairedInterval(doubled, baseline, seededRandom(seed), ratioOf), { low: 2, high: 2 });
     }),
     { numRuns: 20 },
   );
@@ -43,14 +44,14 @@ test('the interval covers the true ratio about as often as its level says', () =
     const noise = () => random() + random() + random() - 1.5;
     const baseline = Array.from({ length: 40 }, () => 10 + noise());
     const side = Array.from({ length: 40 }, () => 12 + noise());
-    const { low, high } = ratioInterval(side, baseline, random);
+    const { low, high } = pairedInterval(side, baseline, random, ratioOf);
     if (low <= 1.2 && 1.2 <= high) covered += 1;
   }
   assert.ok(covered >= 88 && covered <= 100, `${covered} of ${experiments}`);
 });
 
 test('sides of different lengths cannot be compared', () => {
-  assert.throws(() => ratioInterval([1, 2], [1], seededRandom(1)), RangeError);
+  assert.throws(() => pairedInterval([1, 2], [1], seededRandom(1), ratioOf), RangeError);
 });
 
 test('every round runs each side once, in varying order, and warm-up leaves no samples', async () => {

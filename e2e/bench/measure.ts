@@ -22,17 +22,6 @@ export function shuffled<T>(values: readonly T[], random: Random): T[] {
 const RESAMPLES = 2000;
 const TAILS = { low: 0.025, high: 0.975 };
 
-/** The results of repeated draws. */
-function resampled<T>(draw: () => T): T[] {
-  return Array.from({ length: RESAMPLES }, () => draw());
-}
-
-/** Both ends of the 95 % interval of a figure's resamples. */
-function resampledInterval(figures: readonly number[]): { low: number; high: number } {
-  const sorted = figures.toSorted((a, b) => a - b);
-  return { low: percentile(sorted, TAILS.low), high: percentile(sorted, TAILS.high) };
-}
-
 export interface Side {
   readonly name: string;
   /** Runs once and returns the cost, in the plan's unit. */
@@ -65,25 +54,19 @@ interface SideResult {
   readonly p90: number;
 }
 
-/** The side's median divided by the baseline's, with its 95 % bootstrap interval. */
-interface Ratio {
+/** A side compared with the baseline by one figure, with the figure's 95 % bootstrap interval. */
+interface Comparison {
   readonly side: string;
   readonly baseline: string;
-  readonly ratio: number;
   readonly low: number;
   readonly high: number;
   readonly atMost: number | null;
 }
 
-/** What a side costs beyond the baseline in the same round: the median, with its 95 % bootstrap interval. */
-interface ExcessCost {
-  readonly side: string;
-  readonly baseline: string;
-  readonly beyond: number;
-  readonly low: number;
-  readonly high: number;
-  readonly atMost: number | null;
-}
+/** The side's median divided by the baseline's. */
+type Ratio = Comparison & { readonly ratio: number };
+/** What a side costs beyond the baseline in the same round: the median. */
+type ExcessCost = Comparison & { readonly beyond: number };
 
 export interface Measurement {
   readonly title: string;
@@ -109,37 +92,30 @@ export function summarise(name: string, samples: readonly number[]): SideResult 
   return { name, samples, median: medianOf(samples), p10, p90 };
 }
 
+/** A figure of a side and the baseline, whose samples are paired by round. */
+type PairedFigure = (side: readonly number[], baseline: readonly number[]) => number;
+
+export const ratioOf: PairedFigure = (side, baseline) => medianOf(side) / medianOf(baseline);
+const beyondOf: PairedFigure = (side, baseline) =>
+  medianOf(side.map((cost, round) => cost - (baseline[round] ?? Number.NaN)));
+
 /**
- * The 95 % interval of the ratio of medians by percentile bootstrap. Rounds are resampled, not samples: both sides of a
- * round ran under the same machine conditions, and stay paired.
+ * The 95 % interval of a figure by percentile bootstrap. Rounds are resampled, not samples: both sides of a round ran
+ * under the same machine conditions, and stay paired.
  */
-export function ratioInterval(
+export function pairedInterval(
   side: readonly number[],
   baseline: readonly number[],
   random: Random,
+  figureOf: PairedFigure,
 ): { low: number; high: number } {
   if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
-  const ratios = resampled(() => {
+  const figures = Array.from({ length: RESAMPLES }, () => {
     const rounds = side.map(() => Math.floor(random() * side.length));
-    const draw = (samples: readonly number[]) =>
-      medianOf(rounds.map((round) => samples[round] ?? Number.NaN));
-    return draw(side) / draw(baseline);
-  });
-  return resampledInterval(ratios);
-}
-
-/** The median of the paired differences, and its 95 % interval by percentile bootstrap over rounds. */
-function beyondInterval(
-  side: readonly number[],
-  baseline: readonly number[],
-  random: Random,
-): { beyond: number; low: number; high: number } {
-  if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
-  const differences = side.map((cost, round) => cost - (baseline[round] ?? Number.NaN));
-  const medians = resampled(() =>
-    medianOf(differences.map(() => differences[Math.floor(random() * differences.length)] ?? Number.NaN)),
-  );
-  return { beyond: medianOf(differences), ...resampledInterval(medians) };
+    const draw = (samples: readonly number[]) => rounds.map((round) => samples[round] ?? Number.NaN);
+    return figureOf(draw(side), draw(baseline));
+  }).toSorted((a, b) => a - b);
+  return { low: percentile(figures, TAILS.low), high: percentile(figures, TAILS.high) };
 }
 
 /** Runs the plan. An error of any side ends it: a comparison with missing rounds is invalid. */
@@ -160,14 +136,15 @@ export async function measure(plan: Plan): Promise<Measurement> {
   const ratios = others.map((side) => ({
     side: side.name,
     baseline: baseline.name,
-    ratio: medianOf(of(side)) / medianOf(of(baseline)),
-    ...ratioInterval(of(side), of(baseline), random),
+    ratio: ratioOf(of(side), of(baseline)),
+    ...pairedInterval(of(side), of(baseline), random, ratioOf),
     atMost: side.ratioAtMost ?? null,
   }));
   const beyond = others.map((side) => ({
     side: side.name,
     baseline: baseline.name,
-    ...beyondInterval(of(side), of(baseline), random),
+    beyond: beyondOf(of(side), of(baseline)),
+    ...pairedInterval(of(side), of(baseline), random, beyondOf),
     atMost: side.beyondAtMost ?? null,
   }));
   const { title, unit, rounds, warmUpRounds, seed } = plan;
