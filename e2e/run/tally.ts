@@ -1,6 +1,7 @@
 // The result of a suite, whichever tool ran it, and the summary of all suites: every skipped test is listed, and a
 // suite that tested nothing has failed.
 import { formatTable } from './display.ts';
+import type { StepResult } from './step-command.ts';
 
 export interface Failure {
   readonly name: string;
@@ -41,35 +42,32 @@ export function judge(result: SuiteResult, skipsFail: boolean): SuiteResult {
   return { ...result, failures, skipped: skipsFail ? [] : result.skipped };
 }
 
-/** Merges the results of parts of a suite that ran in parallel; suites are ordered by their first part. */
-export function merge(results: readonly SuiteResult[]): SuiteResult[] {
-  const merged = new Map<string, SuiteResult>();
-  for (const result of results) {
-    const { passed, failures, skipped, elapsedMs } = merged.get(result.suite) ?? {
-      passed: 0,
-      failures: [],
-      skipped: [],
-      elapsedMs: 0,
-    };
-    merged.set(result.suite, {
-      suite: result.suite,
-      passed: passed + result.passed,
-      failures: [...failures, ...result.failures],
-      skipped: [...skipped, ...result.skipped],
-      elapsedMs: elapsedMs + result.elapsedMs,
-    });
-  }
-  return [...merged.values()];
+/** The counts of parts as those of a whole. */
+export function sumOf(parts: readonly Counts[]): Counts {
+  return {
+    passed: parts.reduce((sum, { passed }) => sum + passed, 0),
+    failures: parts.flatMap(({ failures }) => failures),
+    skipped: parts.flatMap(({ skipped }) => skipped),
+  };
 }
 
-function sums(results: readonly SuiteResult[]): { passed: number; failed: number; skipped: number } {
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const result of results) {
-    total.passed += result.passed;
-    total.failed += result.failures.length;
-    total.skipped += result.skipped.length;
-  }
-  return total;
+/** The counts of a tool's run, which has failed if its exit code says so, whatever its report says. */
+export function withExitCode(
+  counts: Counts,
+  tool: string,
+  { ok, code, output }: Pick<StepResult, 'ok' | 'code' | 'output'>,
+): Counts {
+  if (ok || counts.failures.length > 0) return counts;
+  return { ...counts, failures: [{ name: `${tool}, exit code ${code}`, detail: output }] };
+}
+
+/** Merges the results of parts of a suite that ran in parallel; suites are ordered by their first part. */
+export function merge(results: readonly SuiteResult[]): SuiteResult[] {
+  return [...Map.groupBy(results, ({ suite }) => suite)].map(([suite, parts]) => ({
+    suite,
+    ...sumOf(parts),
+    elapsedMs: parts.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0),
+  }));
 }
 
 /** Whether a test failed, or there was none. */
@@ -113,6 +111,7 @@ export function formatSummary(results: readonly SuiteResult[]): string {
 
 /** `N passed, N failed`, and the number skipped, if any. */
 export function formatTotal(results: readonly SuiteResult[]): string {
-  const { passed, failed, skipped } = sums(results);
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  const { passed, failures, skipped } = sumOf(results);
+  const notRun = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
+  return `${passed} passed, ${failures.length} failed${notRun}`;
 }

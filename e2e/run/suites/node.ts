@@ -8,7 +8,7 @@ import { rustProgram } from '../../test-programs.ts';
 import { WITH_EXTENSION, WITH_RUST, type Workspace } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
 import { runStep } from '../step-command.ts';
-import type { Failure, Skip, SuiteResult } from '../tally.ts';
+import { type Failure, type Skip, type SuiteResult, sumOf, withExitCode } from '../tally.ts';
 import { NO_TEST, type NodeTestLine } from './node-reporter.ts';
 
 const REPORTER = fileURLToPath(new URL('node-reporter.ts', import.meta.url));
@@ -105,9 +105,8 @@ async function runFiles(title: string, files: readonly string[], together: boole
   // In a shared process node reports only tests, and a file that exits ends the later ones too.
   else if (together && grep === undefined)
     failures.push(...[...unreported].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
-  if (!ended.ok && failures.length === 0)
-    failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
-  return { passed, failures, skipped, elapsedMs: ended.elapsedMs };
+  const counts = withExitCode({ passed, failures, skipped }, 'node --test', ended);
+  return { ...counts, elapsedMs: ended.elapsedMs };
 }
 
 /**
@@ -137,9 +136,7 @@ export async function runNodeTests(
   ]);
   return {
     suite: `unit ${workspace}`,
-    passed: ended.reduce((sum, { passed }) => sum + passed, 0),
-    failures: ended.flatMap(({ failures }) => failures),
-    skipped: [...skipped, ...ended.flatMap((each) => each.skipped)],
+    ...sumOf([{ passed: 0, failures: [], skipped }, ...ended]),
     elapsedMs: Math.max(0, ...ended.map(({ elapsedMs }) => elapsedMs)),
   };
 }

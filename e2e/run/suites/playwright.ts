@@ -7,7 +7,7 @@ import { TOP } from '../../scratch.ts';
 import { makeAll } from '../artefacts.ts';
 import { ARTEFACTS, type ArtefactName, type Selection, specFiles } from '../command-lines.mjs';
 import { endCommandsOnSignals, runStep } from '../step-command.ts';
-import type { Counts, Failure, Skip, SuiteResult } from '../tally.ts';
+import { type Counts, type Failure, type Skip, type SuiteResult, withExitCode } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');
 const REPORT = join(TOP, '.photofinish', 'test', 'playwright.json');
@@ -86,11 +86,8 @@ export async function runBrowserTests(selection: Selection): Promise<SuiteResult
     const failures = [{ name: `playwright, exit code ${ended.code}`, detail }];
     return { suite, passed: 0, failures, skipped: [], elapsedMs: ended.elapsedMs };
   }
-  const counts = readPlaywrightReport(report);
-  const failures = [...counts.failures];
-  if (!ended.ok && failures.length === 0)
-    failures.push({ name: `playwright, exit code ${ended.code}`, detail: ended.output });
-  return { ...counts, suite, failures, elapsedMs: ended.elapsedMs };
+  const counts = withExitCode(readPlaywrightReport(report), 'playwright', ended);
+  return { ...counts, suite, elapsedMs: ended.elapsedMs };
 }
 
 /** Runs before the first spec, so that specs started by hand find everything built; under `npm test` it is already. */
