@@ -2,7 +2,7 @@
 // or is long enough to decide every race. Times are asserted only as lower bounds, which a busy machine cannot violate.
 import { expect, test } from '@playwright/test';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
-import { curl, goAltSvc, goH3, goRace, quinn, quinn67, undici } from '../lab/clients/peers.ts';
+import { curl, goAltSvc, goH3, goRace, quinn, undici } from '../lab/clients/peers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import type { Obstacle } from '../network/namespace.ts';
 import { networkUnavailable } from '../network/open.ts';
@@ -26,7 +26,7 @@ type AdoptedProtocol = keyof typeof ROUND_TRIPS;
 
 const RACING: readonly Opener[] = [goRace, curl];
 const EXPECTED: readonly (readonly [AdoptedProtocol, readonly Opener[]])[] = [
-  ['h3', [...RACING, goH3, quinn, quinn67]],
+  ['h3', [...RACING, goH3, quinn]],
   ['h2', [goAltSvc, undici]],
 ];
 

@@ -89,9 +89,6 @@ export const goAltSvc = peer('go-alt-svc', "the paper's code, Alt-Svc (net/http)
 /** Only quic-go, with its defaults. */
 export const goH3 = peer('go-h3', 'quic-go alone', inMode('h3'));
 
-/** A third of quic-go's first probe time-out, which is 200 ms. */
-const QUIC_GO_INITIAL_RTT_MS = 67;
-
 /** RFC 6951's, and another one for a second server beside it. */
 const SCTP_PORTS = { plain: ENCAPSULATION_PORT, tls: ENCAPSULATION_PORT + 1 } as const;
 
@@ -143,25 +140,19 @@ async function lockedVersion(crate: string): Promise<string> {
   return version;
 }
 
-/** One QUIC handshake without any of our code. */
-function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
-  return peer(name, title, async ({ client, caddy: { host, port, address }, caPath }) => {
-    const program = rustProgram('bare-quinn');
-    const versions = { quinn: await lockedVersion('quinn'), rustls: await lockedVersion('rustls') };
-    return {
-      versions,
-      async run(trials) {
-        const order = [`${address}:${port}`, host, caPath, String(trials), String(DEADLINE_MS)];
-        return parseTrials(await client.runOrThrow(program, [...order, ...initialRtt]));
-      },
-    };
-  });
-}
-
-/** Only the handshake; quinn assumes a round trip of 333 ms until it has measured one (RFC 9002 section 6.2.2). */
-export const quinn = bareQuinn('quinn', 'quinn alone', []);
-
-/** The same, with the first probe after 200 ms. */
-export const quinn67 = bareQuinn('quinn-67', 'quinn alone, initial_rtt 67 ms', [
-  String(QUIC_GO_INITIAL_RTT_MS),
-]);
+/**
+ * One QUIC handshake without any of our code; quinn assumes a round trip of 333 ms until it has measured one (RFC 9002
+ * section 6.2.2).
+ */
+export const quinn = peer('quinn', 'quinn alone', async ({ client, caddy, caPath }) => {
+  const program = rustProgram('bare-quinn');
+  const versions = { quinn: await lockedVersion('quinn'), rustls: await lockedVersion('rustls') };
+  return {
+    versions,
+    async run(trials) {
+      const { host, port, address } = caddy;
+      const order = [`${address}:${port}`, host, caPath, String(trials), String(DEADLINE_MS)];
+      return parseTrials(await client.runOrThrow(program, order));
+    },
+  };
+});
