@@ -58,8 +58,9 @@ const hostNamed = (sweep: string, delayMs: number, host: Omit<Host, 'name'>): Ho
   ...host,
 });
 
-/** Of one family, so that only transports compete. */
-const FOUR = { dualStack: false, altSvc: true };
+/** Of one family, so that only transports compete; without an HTTPS record, and with one. */
+const UNRECORDED = { dualStack: false, altSvc: true, httpsRecord: false };
+const RECORDED = { ...UNRECORDED, httpsRecord: true };
 /** Without HTTP/3, and without UDP for a client that tries it anyway, so that only families compete. */
 const BOTH = { dualStack: true, altSvc: false, httpsRecord: false };
 /** QUIC is dropped on its way to the server. */
@@ -84,52 +85,29 @@ function lateAnswer(kind: 'A' | 'AAAA' | 'HTTPS'): Sweep {
   };
 }
 
+function lateTransport(
+  late: 'quic' | 'ipv6',
+  [name, title]: readonly [name: string, title: string],
+  knowledge: Knowledge,
+  host: Omit<Host, 'name'>,
+): Sweep {
+  return {
+    ...{ name, title, knowledge, late },
+    host: (delayMs) => hostNamed(name, delayMs, host),
+    shape: (delayMs) => (late === 'quic' ? lateQuic(delayMs) : lateSix(delayMs)),
+    obstacles: late === 'quic' ? [] : NO_UDP,
+  };
+}
+
+const QUIC = 'QUIC later than TCP';
+const SIX = 'IPv6 later than IPv4';
+
 export const SWEEPS: readonly Sweep[] = [
-  {
-    name: 'quic-https',
-    title: 'QUIC later than TCP, first visit, HTTPS record',
-    knowledge: 'nothing',
-    late: 'quic',
-    host: (delayMs) => hostNamed('quic-https', delayMs, { ...FOUR, httpsRecord: true }),
-    shape: lateQuic,
-    obstacles: [],
-  },
-  {
-    name: 'quic-alt-svc',
-    title: 'QUIC later than TCP, Alt-Svc learnt',
-    knowledge: 'alt-svc',
-    late: 'quic',
-    host: (delayMs) => hostNamed('quic-alt-svc', delayMs, { ...FOUR, httpsRecord: false }),
-    shape: lateQuic,
-    obstacles: [],
-  },
-  {
-    name: 'quic-used',
-    title: 'QUIC later than TCP, HTTP/3 used before',
-    knowledge: 'used',
-    late: 'quic',
-    host: (delayMs) => hostNamed('quic-used', delayMs, { ...FOUR, httpsRecord: false }),
-    shape: lateQuic,
-    obstacles: [],
-  },
-  {
-    name: 'ipv6',
-    title: 'IPv6 later than IPv4, first visit, TCP only',
-    knowledge: 'nothing',
-    late: 'ipv6',
-    host: (delayMs) => hostNamed('ipv6', delayMs, BOTH),
-    shape: lateSix,
-    obstacles: NO_UDP,
-  },
-  {
-    name: 'ipv6-visited',
-    title: 'IPv6 later than IPv4, visited before, TCP only',
-    knowledge: 'visited',
-    late: 'ipv6',
-    host: (delayMs) => hostNamed('ipv6-visited', delayMs, BOTH),
-    shape: lateSix,
-    obstacles: NO_UDP,
-  },
+  lateTransport('quic', ['quic-https', `${QUIC}, first visit, HTTPS record`], 'nothing', RECORDED),
+  lateTransport('quic', ['quic-alt-svc', `${QUIC}, Alt-Svc learnt`], 'alt-svc', UNRECORDED),
+  lateTransport('quic', ['quic-used', `${QUIC}, HTTP/3 used before`], 'used', UNRECORDED),
+  lateTransport('ipv6', ['ipv6', `${SIX}, first visit, TCP only`], 'nothing', BOTH),
+  lateTransport('ipv6', ['ipv6-visited', `${SIX}, visited before, TCP only`], 'visited', BOTH),
   lateAnswer('A'),
   lateAnswer('AAAA'),
   lateAnswer('HTTPS'),
