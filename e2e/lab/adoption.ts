@@ -24,14 +24,7 @@ import {
   type PhotofinishClientOptions,
   type UnavailableClient,
 } from './client.ts';
-import {
-  chromiumFirst,
-  chromiumSecond,
-  firefoxFirst,
-  firefoxHappyFirst,
-  firefoxHappySecond,
-  firefoxSecond,
-} from './clients/browsers.ts';
+import { BROWSER_CLIENTS } from './clients/browsers.ts';
 import { curl, goAltSvc, goRace, quinn, sctpPlain, sctpTls, undici } from './clients/peers.ts';
 import {
   BadUsage,
@@ -59,66 +52,50 @@ interface ClientChoice {
 /** Hypotheses are judged on these. */
 const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
 
-function own(options: PhotofinishClientOptions, ablation = false): ClientChoice {
-  const { ours: fullTrials } = FULL_TRIALS;
-  return { name: options.name, kind: 'ours', ablation, fullTrials, open: ours(options) };
+type Mode = PhotofinishClientOptions['mode'];
+type OwnOptions = Omit<PhotofinishClientOptions, 'name' | 'title' | 'mode'>;
+
+function own(mode: Mode, name: string, title: string, options: OwnOptions = {}): ClientChoice {
+  const open = ours({ name, title, mode, ...options });
+  return { name, kind: 'ours', ablation: false, fullTrials: FULL_TRIALS.ours, open };
 }
 
-function without(options: PhotofinishClientOptions): ClientChoice {
-  return own(options, true);
+/** A race that lacks one idea. */
+function ablated(name: string, title: string, options: OwnOptions): ClientChoice {
+  return { ...own('race', name, title, options), ablation: true };
 }
 
 function other(kind: 'peer' | 'browser', name: string, open: Opener): ClientChoice {
   return { name, kind, ablation: false, fullTrials: FULL_TRIALS[kind], open };
 }
 
+const KNOWN = { known: true } as const;
+const CLASSICAL = { options: ['--no-post-quantum'] } as const;
+const NOT_FRESH = { options: ['--no-fresh-quic'] } as const;
 /** quinn's default before it has measured a round trip (RFC 9002 section 6.2.2). */
-const UNKNOWN_RTT = ['--initial-rtt', '333'];
+const UNKNOWN_RTT = { options: ['--initial-rtt', '333'] } as const;
 /** P2's fixed connection start delay. */
-const FIXED_DELAY = ['--start-delay', '10'];
-
-const KNOWN = { mode: 'race', known: true } as const;
+const FIXED_DELAY = { options: ['--start-delay', '10'] } as const;
 
 export const CLIENTS: readonly ClientChoice[] = [
-  own({ name: 'race', title: 'race, first contact', mode: 'race' }),
-  own({ name: 'race-known', title: 'race, known host', ...KNOWN }),
-  own({ name: 'alt-svc', title: 'Alt-Svc, first contact', mode: 'alt-svc' }),
-  own({ name: 'alt-svc-known', title: 'Alt-Svc, known host', mode: 'alt-svc', known: true }),
-  without({
-    name: 'race-classical',
-    title: 'race, first contact, no post-quantum key share',
-    mode: 'race',
-    options: ['--no-post-quantum'],
-  }),
-  without({
-    name: 'race-known-classical',
-    title: 'race, known host, no post-quantum key share',
+  own('race', 'race', 'race, first contact'),
+  own('race', 'race-known', 'race, known host', KNOWN),
+  own('alt-svc', 'alt-svc', 'Alt-Svc, first contact'),
+  own('alt-svc', 'alt-svc-known', 'Alt-Svc, known host', KNOWN),
+  ablated('race-classical', 'race, first contact, no post-quantum key share', CLASSICAL),
+  ablated('race-known-classical', 'race, known host, no post-quantum key share', { ...KNOWN, ...CLASSICAL }),
+  ablated('race-one-quic', 'race, first contact, without the fresh QUIC attempt', NOT_FRESH),
+  ablated('race-known-one-quic', 'race, known host, without the fresh QUIC attempt', {
     ...KNOWN,
-    options: ['--no-post-quantum'],
+    ...NOT_FRESH,
   }),
-  without({
-    name: 'race-one-quic',
-    title: 'race, first contact, without the fresh QUIC attempt',
-    mode: 'race',
-    options: ['--no-fresh-quic'],
-  }),
-  without({
-    name: 'race-known-one-quic',
-    title: 'race, known host, without the fresh QUIC attempt',
+  ablated('race-known-default-rtt', 'race, known host, RTT not used for the first Initial', {
     ...KNOWN,
-    options: ['--no-fresh-quic'],
+    ...UNKNOWN_RTT,
   }),
-  without({
-    name: 'race-known-default-rtt',
-    title: 'race, known host, RTT not used for the first Initial',
+  ablated('race-known-fixed-delay', 'race, known host, start delay fixed at 10 ms', {
     ...KNOWN,
-    options: UNKNOWN_RTT,
-  }),
-  without({
-    name: 'race-known-fixed-delay',
-    title: 'race, known host, start delay fixed at 10 ms',
-    ...KNOWN,
-    options: FIXED_DELAY,
+    ...FIXED_DELAY,
   }),
   // The client that ours is compared with needs as many trials.
   { ...other('peer', 'go-race', goRace), fullTrials: FULL_TRIALS.ours },
@@ -128,12 +105,7 @@ export const CLIENTS: readonly ClientChoice[] = [
   other('peer', 'undici', undici),
   other('peer', 'sctp-udp', sctpPlain),
   other('peer', 'sctp-udp-tls', sctpTls),
-  other('browser', 'chromium-first', chromiumFirst),
-  other('browser', 'chromium-second', chromiumSecond),
-  other('browser', 'firefox-first', firefoxFirst),
-  other('browser', 'firefox-second', firefoxSecond),
-  other('browser', 'firefox-he3-first', firefoxHappyFirst),
-  other('browser', 'firefox-he3-second', firefoxHappySecond),
+  ...Object.entries(BROWSER_CLIENTS).map(([name, open]) => other('browser', name, open)),
 ];
 
 const USAGE = `usage: npm run lab -- adoption [OPTION...]

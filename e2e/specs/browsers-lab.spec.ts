@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { isAbsent, type LabTrial, type Opener } from '../lab/client.ts';
-import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/browsers.ts';
+import { BROWSER_CLIENTS } from '../lab/clients/browsers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/open.ts';
 import { GO_MISSING } from '../test-programs.ts';
@@ -58,8 +58,8 @@ function expectTimes({ establishedMs, firstByteMs }: LabTrial, roundTrips: numbe
 }
 
 for (const { name, first, second } of [
-  { name: 'Chromium', first: chromiumFirst, second: chromiumSecond },
-  { name: 'Firefox', first: firefoxFirst, second: firefoxSecond },
+  { name: 'Chromium', first: BROWSER_CLIENTS['chromium-first'], second: BROWSER_CLIENTS['chromium-second'] },
+  { name: 'Firefox', first: BROWSER_CLIENTS['firefox-first'], second: BROWSER_CLIENTS['firefox-second'] },
 ]) {
   test(`${name} reaches Caddy over HTTP/2, anew in each trial`, async () => {
     const trials = await visit(first, 2);

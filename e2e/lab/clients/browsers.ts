@@ -228,9 +228,6 @@ const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
   };
 };
 
-export const chromiumFirst = browser('chromium', 'first');
-export const chromiumSecond = browser('chromium', 'second');
-
 /**
  * After learning of an alternative, Firefox makes a QUIC connection to it, and uses it only once that has succeeded. It
  * may take this long: several round trips of the slowest link, or a retransmitted first flight.
@@ -280,9 +277,6 @@ const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, prefe
   };
 };
 
-export const firefoxFirst = browser('firefox', 'first');
-export const firefoxSecond = browser('firefox', 'second');
-
 /** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
 const HAPPY_EYEBALLS: BrowserVariant = {
   name: 'he3',
@@ -290,8 +284,15 @@ const HAPPY_EYEBALLS: BrowserVariant = {
   preferences: { 'network.http.happy_eyeballs_enabled': true },
 };
 
-export const firefoxHappyFirst = browser('firefox', 'first', HAPPY_EYEBALLS);
-export const firefoxHappySecond = browser('firefox', 'second', HAPPY_EYEBALLS);
+/** By the client's name. */
+export const BROWSER_CLIENTS = {
+  'chromium-first': browser('chromium', 'first'),
+  'chromium-second': browser('chromium', 'second'),
+  'firefox-first': browser('firefox', 'first'),
+  'firefox-second': browser('firefox', 'second'),
+  'firefox-he3-first': browser('firefox', 'first', HAPPY_EYEBALLS),
+  'firefox-he3-second': browser('firefox', 'second', HAPPY_EYEBALLS),
+} as const;
 
 export const START: Readonly<Record<BrowserKind, StartVisiting>> = {
   chromium: startChromium,

@@ -17,81 +17,48 @@ import {
   takeTurns,
 } from './scenario.ts';
 
-const raceOf = (options: Omit<PhotofinishClientOptions, 'mode'>): Opener =>
-  ours({ ...options, mode: 'race' });
+/** Clients of ours in one mode: name, title, and how they differ from the default. */
+const inMode =
+  (mode: 'race' | 'h3' | 'h2') =>
+  (name: string, title: string, more: Omit<PhotofinishClientOptions, 'name' | 'title' | 'mode'> = {}) =>
+    ours({ name, title: `ours, ${title}`, mode, ...more });
+const h3 = inMode('h3');
+const race = inMode('race');
+const h2Alone = inMode('h2')('h2', 'HTTP/2 alone');
 
-const h3Unknown = ours({ name: 'h3', title: 'ours, host unknown', mode: 'h3' });
-const h3Known = ours({
-  name: 'h3-known',
-  title: 'ours, host known',
-  mode: 'h3',
-  known: true,
-});
-/** Like quinn and quic-go: one connection, whatever happens to its handshake. */
-const h3KnownOne = ours({
-  name: 'h3-known-one',
-  title: 'ours, host known, without the fresh attempt',
-  mode: 'h3',
-  known: true,
-  options: ['--no-fresh-quic'],
-});
-/** Their first flight is one packet instead of two. */
+/** One connection, whatever happens to its handshake, as with quinn and quic-go. */
+const NOT_FRESH = ['--no-fresh-quic'];
+/** For a first flight of one packet instead of two. */
 const CLASSIC = ['--no-post-quantum'];
-const h3UnknownClassic = ours({
-  name: 'h3-classic',
-  title: 'ours, host unknown, no ML-KEM',
-  mode: 'h3',
-  options: CLASSIC,
-});
-const h3KnownClassic = ours({
-  name: 'h3-known-classic',
-  title: 'ours, host known, no ML-KEM',
-  mode: 'h3',
-  known: true,
-  options: CLASSIC,
-});
 /** Learning is slow on slow paths too, so a few races must do. */
 const FEW_LESSONS = 5;
-const h3MetBefore = ours({
-  name: 'h3-known',
-  title: `ours, host met ${FEW_LESSONS} times`,
-  mode: 'h3',
-  known: true,
-  lessons: FEW_LESSONS,
-});
-const raceMetBefore = raceOf({
-  name: 'race-known',
-  title: `ours, host met ${FEW_LESSONS} times`,
-  known: true,
-  lessons: FEW_LESSONS,
-});
-const raceUnknown = raceOf({ name: 'race', title: 'ours, host unknown' });
-const raceKnown = raceOf({ name: 'race-known', title: 'ours, host known', known: true });
-const raceNotFresh = raceOf({
-  name: 'race-not-fresh',
-  title: 'ours, host unknown, --no-fresh-quic',
-  options: ['--no-fresh-quic'],
-});
-const raceKnownNotFresh = raceOf({
-  name: 'race-known-not-fresh',
-  title: 'ours, host known, --no-fresh-quic',
-  known: true,
-  options: ['--no-fresh-quic'],
-});
-
 /**
  * If HTTP/3 is broken, it would continue for the rest of the trial after HTTP/2 is adopted: this ends it, far later
  * than any HTTP/2 is established here.
  */
 const BEATEN_ENDS = ['--timeout', '600'];
-const raceCutShort = raceOf({ name: 'race', title: 'ours, host unknown', options: BEATEN_ENDS });
-const raceKnownCutShort = raceOf({
-  name: 'race-known',
-  title: 'ours, host known',
+
+const MET_BEFORE = [`host met ${FEW_LESSONS} times`, { known: true, lessons: FEW_LESSONS }] as const;
+
+const h3Unknown = h3('h3', 'host unknown');
+const h3Known = h3('h3-known', 'host known', { known: true });
+const h3KnownOne = h3('h3-known-one', 'host known, without the fresh attempt', {
   known: true,
-  options: BEATEN_ENDS,
+  options: NOT_FRESH,
 });
-const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
+const h3UnknownClassic = h3('h3-classic', 'host unknown, no ML-KEM', { options: CLASSIC });
+const h3KnownClassic = h3('h3-known-classic', 'host known, no ML-KEM', { known: true, options: CLASSIC });
+const h3MetBefore = h3('h3-known', ...MET_BEFORE);
+const raceMetBefore = race('race-known', ...MET_BEFORE);
+const raceUnknown = race('race', 'host unknown');
+const raceKnown = race('race-known', 'host known', { known: true });
+const raceNotFresh = race('race-not-fresh', 'host unknown, --no-fresh-quic', { options: NOT_FRESH });
+const raceKnownNotFresh = race('race-known-not-fresh', 'host known, --no-fresh-quic', {
+  known: true,
+  options: NOT_FRESH,
+});
+const raceCutShort = race('race', 'host unknown', { options: BEATEN_ENDS });
+const raceKnownCutShort = race('race-known', 'host known', { known: true, options: BEATEN_ENDS });
 
 /** The same client, one process per trial, with its datagrams counted as they leave the namespace. */
 async function counted(client: Client, testbed: ServedTestbed): Promise<Client> {
