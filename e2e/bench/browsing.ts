@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Tab } from '../browsers/browser.ts';
 import { launchChromium, processOf } from '../browsers/chromium.ts';
 import { openSession } from '../browsers/session.ts';
-import { type OriginSettings, startOrigins } from '../origins/start.ts';
+import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { familyTimeMs } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
 import { measureInStep, publish, type Side } from './measure.ts';
@@ -17,20 +17,13 @@ const PAGES = 200;
 const RESOURCES = 70;
 const FOREIGN = 2;
 
-const kinds = Object.fromEntries(
-  Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] => [
-    `o${n}`,
-    { host: `o${n}.test`, h3: n % 2 === 0, altSvc: n % 2 === 0 ? 'auto' : null },
-  ]),
-);
-
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const rounds = Math.round(Number(values.pages ?? PAGES) / ORIGINS);
 if (!(rounds >= 1)) throw new Error(`--pages takes a number of at least ${ORIGINS}`);
+const unlike = { h3: false, altSvc: null };
+await using local = await startOrigins({ origins: manyOrigins(ORIGINS, (n) => (n % 2 === 0 ? {} : unlike)) });
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-browsing');
-const local = await startOrigins({ origins: kinds });
-closing.defer(local.stop);
 const origins = Object.values(local.origins).map(({ origin }) => origin);
 
 /** Each round visits every origin once: cold in the first, and later with what the browser has learnt and stored. */

@@ -104,10 +104,9 @@ async function race(helper: HostPort, origin: string): Promise<void> {
   }
 }
 
+await using local = await startOrigins({ origins: { both: ORIGIN_KINDS.both, h1only: ORIGIN_KINDS.h1only } });
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-memory');
-const local = await startOrigins({ origins: { both: ORIGIN_KINDS.both, h1only: ORIGIN_KINDS.h1only } });
-closing.defer(local.stop);
 const { both, h1only } = local.origins;
 const config = join(dir, 'config.json');
 const settings = {

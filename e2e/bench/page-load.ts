@@ -13,7 +13,7 @@ import type { LocalOrigins, RunningBrowser, Tab } from '../browsers/browser.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { launchFirefox } from '../browsers/firefox.ts';
 import { openSession, QUIET_FIREFOX } from '../browsers/session.ts';
-import { type OriginSettings, startOrigins } from '../origins/start.ts';
+import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';
 import { emptyExtension, type Measurement, measureInStep, publish } from './measure.ts';
@@ -22,14 +22,6 @@ const RESOURCES = 1000;
 const ORIGINS = 6;
 const ROUNDS = 40;
 const DISTANCES_MS = [50, 0];
-
-function originKinds(answerDelayMs: number): Record<string, OriginSettings> {
-  const kinds = Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] => [
-    `o${n}`,
-    { host: `o${n}.test`, h3: true, altSvc: 'auto', answerDelayMs },
-  ]);
-  return Object.fromEntries(kinds);
-}
 
 const KINDS = Object.keys(BROWSERS) as BrowserKind[];
 const NAMES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
@@ -130,9 +122,8 @@ async function compareAt(
   { mode, alone, bare, ratioAtMost }: Comparison,
   dir: string,
 ): Promise<[Measurement, string]> {
+  await using local = await startOrigins({ origins: manyOrigins(ORIGINS, () => ({ answerDelayMs })) });
   await using closing = new AsyncDisposableStack();
-  const local = await startOrigins({ origins: originKinds(answerDelayMs) });
-  closing.defer(local.stop);
   const origins = Object.values(local.origins).map((each) => each.origin);
   const url = `${origins[0]}/page?resources=${resources}&from=${origins.join(',')}`;
   const sideOf = async (name: string, browser: Pick<RunningBrowser, 'close' | 'newTab'>) => {

@@ -6,7 +6,7 @@
 import { type Tab, until } from '../browsers/browser.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
-import { type OriginSettings, startOrigins } from '../origins/start.ts';
+import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { scratchIn } from '../scratch.ts';
 import { emptyExtension, measureInStep, publish } from './measure.ts';
 
@@ -72,14 +72,9 @@ async function popupAddress(session: Session, origins: readonly string[]): Promi
   return `${address}#rows=${ORIGINS}`;
 }
 
+await using local = await startOrigins({ origins: manyOrigins(ORIGINS) });
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-popup-paint');
-const kinds = Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] => [
-  `o${n}`,
-  { host: `o${n}.test`, h3: true, altSvc: 'auto' },
-]);
-const local = await startOrigins({ origins: Object.fromEntries(kinds) });
-closing.defer(local.stop);
 const extensionDir = await emptyExtension(
   dir,
   { background: { service_worker: 'b.js' } },

@@ -11,11 +11,9 @@ import { measureInStep, publish, type Side } from './measure.ts';
 const TRIALS = 200;
 const ROUNDS = 15;
 
-await using closing = new AsyncDisposableStack();
-const { origins, caPath, stop } = await startOrigins({
-  origins: { both: ORIGIN_KINDS.both, h2only: ORIGIN_KINDS.h2only },
-});
-closing.defer(stop);
+const { both, h2only } = ORIGIN_KINDS;
+await using local = await startOrigins({ origins: { both, h2only } });
+const { origins, caPath } = local;
 
 type Winner = 'h3' | 'h2';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { accounted } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/client.ts';
 import { startNats } from '../origins/nats.ts';
-import { startOrigins } from '../origins/start.ts';
+import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { processorTimeOf } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
 import { measureInStep, publish } from './measure.ts';
@@ -16,13 +16,10 @@ const ROUNDS = 6;
 /** The goal: 0.9 times as many origins a second of processor time. */
 const CPU_RATIO_AT_MOST = 1.11;
 
-const settings = Array.from({ length: ORIGINS }, (_, n) => ({
-  ...{ host: `s${n}.test`, h3: true, altSvc: 'auto' },
-  address: `127.${1 + (n % 200)}.${Math.floor(n / 200)}.1`,
-}));
+const settings = manyOrigins(ORIGINS, (n) => ({ address: `127.${1 + (n % 200)}.${Math.floor(n / 200)}.1` }));
+await using local = await startOrigins({ origins: settings });
 await using closing = new AsyncDisposableStack();
-const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
-closing.defer(stop);
+const { origins, caPath } = local;
 const all = Object.values(origins);
 const reach = [
   ...['--allow-private', '--ca', caPath, '--concurrency', String(CONCURRENCY)],

@@ -5,7 +5,7 @@ import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { accounted, type AccountedRun as Run } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/client.ts';
-import { startOrigins } from '../origins/start.ts';
+import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { goProgram } from '../test-programs.ts';
 import { type Fact, measureInStep, publish } from './measure.ts';
 
@@ -19,15 +19,9 @@ const TIMEOUT_MS = 3000;
 /** The goal: no fewer races per second of processor time than the peer. */
 const CPU_RATIO_AT_MOST = 1;
 
-const settings = Array.from({ length: HOSTS }, (_, n) => ({
-  host: `s${n}.test`,
-  h3: true,
-  altSvc: 'auto',
-}));
-const kinds = Object.fromEntries(settings.entries());
+const kinds = manyOrigins(HOSTS);
+await using first = await startOrigins({ origins: kinds });
 await using closing = new AsyncDisposableStack();
-const first = await startOrigins({ origins: kinds });
-closing.defer(first.stop);
 const { caPath } = first;
 const all = Object.values(first.origins);
 for (let servers = 1; servers < SERVERS; servers += 1) {

@@ -48,6 +48,26 @@ export const ORIGIN_KINDS = {
   h1only: { host: 'h1only.test', h3: false, protocols: ['http/1.1'] },
 } as const satisfies Record<string, OriginSettings>;
 
+/** So many origins that speak and advertise HTTP/3, unless their settings differ. */
+export function manyOrigins(
+  count: number,
+  settingsOf: (n: number) => Partial<OriginSettings> = () => ({}),
+): Record<string, OriginSettings> {
+  const names = Array.from({ length: count }, (_, n) => `o${n}`);
+  const usual = { h3: true, altSvc: 'auto' };
+  return Object.fromEntries(
+    names.map((name, n) => [name, { host: `${name}.test`, ...usual, ...settingsOf(n) }]),
+  );
+}
+
+/** One origin of each kind, with further settings. */
+export function everyKind(
+  settingsOf: (n: number) => Partial<OriginSettings>,
+): Record<string, OriginSettings> {
+  const kinds = Object.entries(ORIGIN_KINDS);
+  return Object.fromEntries(kinds.map(([name, kind], n) => [name, { ...kind, ...settingsOf(n) }]));
+}
+
 /** A request as its server saw it. */
 export interface SeenRequest {
   origin: string;
@@ -86,7 +106,7 @@ export interface Certificate {
   keyPath: string;
 }
 
-export interface RunningOrigins<Name extends string> {
+export interface RunningOrigins<Name extends string> extends AsyncDisposable {
   origins: Record<Name, RunningOrigin>;
   /** The temporary CA, PEM. */
   caPath: string;
@@ -140,11 +160,13 @@ export async function startOrigins<Name extends string>(
     { ...ready.origins[index], ...(address !== undefined && address !== '::' && { address }) },
   ]);
   const closing = opening.move();
+  const close = () => closing.disposeAsync();
   return {
     origins: Object.fromEntries(named) as Record<Name, RunningOrigin>,
     caPath: ready.caPath,
     spki: ready.spki,
     certificates: Object.fromEntries(ready.certificates.map(({ host, ...files }) => [host, files])),
-    stop: () => closing.disposeAsync(),
+    stop: close,
+    [Symbol.asyncDispose]: close,
   };
 }

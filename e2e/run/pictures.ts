@@ -4,17 +4,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { type Tab, until } from '../browsers/browser.ts';
 import { playwrightPage } from '../browsers/chromium.ts';
 import { openSession, type Popup, type Session } from '../browsers/session.ts';
 import { type Filling, fillLedger } from '../browsers/stored.ts';
 import { startDnsFor } from '../origins/dns.ts';
-import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
+import { everyKind, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { beginStep, heading, printLine } from './display.ts';
-import { raceAll, visitAll, visitMixedPage } from './start.ts';
+import { raceAll, readOrigin, visitAll, visitMixedPage } from './start.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');
@@ -41,19 +41,6 @@ const DASHBOARD = { width: 1280, height: 900 };
 const DASHBOARD_ROWS = 8;
 /** A month of a user who visits a few dozen sites: charts over time need days before today. */
 const SAMPLE: Filling = { seed: 7, origins: 320, sites: 60, days: 30, daysPerOrigin: 12, raced: 60 };
-
-function localOrigins(): Record<string, OriginSettings> {
-  const kinds = Object.entries(ORIGIN_KINDS);
-  return Object.fromEntries(
-    kinds.map(([name, kind], i) => [name, { ...kind, port: FIRST_PORT + i, answerDelayMs: ANSWER_DELAY_MS }]),
-  );
-}
-
-function readOrigin(text: string): Origin {
-  const result = parseOrigin(text);
-  if (!result.ok) throw new Error(result.message);
-  return result.value.origin;
-}
 
 /** The whole popup at a device pixel ratio of 2. */
 async function photographPopup({ tab }: Popup, colorScheme: 'light' | 'dark'): Promise<string> {
@@ -134,7 +121,8 @@ async function run(): Promise<boolean> {
   if (!(await build())) return false;
   await rm(DIR, { recursive: true, force: true });
   await mkdir(DIR, { recursive: true, mode: 0o700 });
-  const served = await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') });
+  const localOrigins = everyKind((n) => ({ port: FIRST_PORT + n, answerDelayMs: ANSWER_DELAY_MS }));
+  const served = await startOrigins({ origins: localOrigins, dir: join(DIR, 'origins') });
   const dns = await startDnsFor(Object.values(served.origins));
   let session: Session | null = null;
   try {

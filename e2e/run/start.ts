@@ -23,7 +23,7 @@ import {
   type Session,
 } from '../browsers/session.ts';
 import { startDnsFor } from '../origins/dns.ts';
-import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
+import { everyKind, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
@@ -243,11 +243,6 @@ const REPORT_DIR = join(DIR, 'report');
  */
 const ANSWER_DELAY_MS = 20;
 
-function localOrigins(): Record<string, OriginSettings> {
-  const kinds = Object.entries(ORIGIN_KINDS);
-  return Object.fromEntries(kinds.map(([name, kind]) => [name, { ...kind, answerDelayMs: ANSWER_DELAY_MS }]));
-}
-
 interface StartOptions {
   /** If empty, local origins are started. */
   readonly origins: readonly Origin[];
@@ -256,7 +251,8 @@ interface StartOptions {
   readonly keep: boolean;
 }
 
-function readOrigin(text: string): Origin {
+/** Throws BadUsage for anything else. */
+export function readOrigin(text: string): Origin {
   const result = parseOrigin(text);
   if (!result.ok) throw new BadUsage(result.message);
   return result.value.origin;
@@ -291,7 +287,10 @@ async function run(options: StartOptions): Promise<boolean> {
   heading('Browser');
   const isLocal = options.origins.length === 0;
   const served = isLocal
-    ? await startOrigins({ origins: localOrigins(), dir: join(SESSION_DIR, 'origins') })
+    ? await startOrigins({
+        origins: everyKind(() => ({ answerDelayMs: ANSWER_DELAY_MS })),
+        dir: join(SESSION_DIR, 'origins'),
+      })
     : null;
   const origins = served
     ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
