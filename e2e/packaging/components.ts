@@ -231,7 +231,7 @@ const { Component, Bom, Metadata } = CDX.Models;
 const { ComponentType } = CDX.Enums;
 
 /** The subject of the bill. */
-export interface Subject {
+interface Subject {
   readonly name: string;
   readonly version: string;
 }

@@ -25,37 +25,21 @@ import {
   notices,
   npmBundled,
   SBOM_FILE,
-  type Subject,
 } from './components.ts';
 
 // Our npm packages, packed by npm itself: the helper as bundled JavaScript, the same everywhere; its addon for this
 // system, in napi's layout, so that npm installs the matching one without running a script; and the fixtures for other
 // people's Playwright tests, with the extension that they load.
 
-async function writeJson(file: string, value: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-}
+/** The content of a file, or the file that it is a copy of. */
+type Content = string | Uint8Array | { readonly copyOf: string };
 
 /** Places a file into the package directory. */
-async function place(
-  stage: string,
-  path: string,
-  content: string | Uint8Array | { readonly copyOf: string },
-): Promise<void> {
+async function place(stage: string, path: string, content: Content): Promise<void> {
   const file = join(stage, path);
   await mkdir(dirname(file), { recursive: true });
   if (typeof content === 'object' && 'copyOf' in content) await copyFile(content.copyOf, file);
   else await writeFile(file, content);
-}
-
-/** Adds the third-party licences and the bill of materials to a package. */
-async function placeOthers(
-  stage: string,
-  subject: Subject,
-  bundled: readonly BundledPackage[],
-): Promise<void> {
-  await place(stage, NOTICES_FILE, await notices(bundled));
-  await place(stage, SBOM_FILE, billOf(subject, bundled));
 }
 
 /** Lets npm pack the package, which is reproducible, and returns its name. */
@@ -66,13 +50,35 @@ async function pack(stage: string, out: string): Promise<string> {
   return basename(packed.filename);
 }
 
-/**
- * Creates a package from the files that `stage` places into its directory; returns the name of the archive in `out`.
- */
-async function writePackage(out: string, stage: (directory: string) => Promise<void>): Promise<string> {
+/** What differs between our packages besides their own files. */
+interface PackageFacts {
+  /** Their `package.json`, without what all have. */
+  readonly manifest: {
+    readonly name: string;
+    readonly files: readonly string[];
+    readonly [field: string]: unknown;
+  };
+  readonly readme: Content;
+  readonly bundled: readonly BundledPackage[];
+}
+
+/** Places a package's own files into its directory, and returns the rest. */
+type Stage = (directory: string, version: string) => Promise<PackageFacts>;
+
+/** Creates a package in `out`, with licences and the bill of materials; returns the archive's name. */
+async function writePackage(out: string, version: string, stage: Stage): Promise<string> {
   const directory = await scratchDirectory('npm-package');
   try {
-    await stage(directory);
+    const { manifest, readme, bundled } = await stage(directory, version);
+    const { name, files } = manifest;
+    await place(directory, 'README.md', readme);
+    await place(directory, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
+    await place(directory, NOTICES_FILE, await notices(bundled));
+    await place(directory, SBOM_FILE, billOf({ name, version }, bundled));
+    const own = { ...manifest, version, files: [...files, NOTICES_FILE, SBOM_FILE], license: LICENCE };
+    // Without that access npm publishes scoped packages for their owners alone.
+    const whole = { ...own, publishConfig: { access: 'public' } };
+    await place(directory, 'package.json', `${JSON.stringify(whole, null, 2)}\n`);
     return await pack(directory, out);
   } finally {
     await rm(directory, { recursive: true });
@@ -119,19 +125,10 @@ function thisTarget(): string {
   return target;
 }
 
-/** Without it npm publishes scoped packages for their owners alone. */
-const PUBLIC = { publishConfig: { access: 'public' } } as const;
-
-const COMMON = {
-  license: LICENCE,
-  engines: { node: HELPER_NODE_RANGE },
-  ...PUBLIC,
-} as const;
-
 /** Bundles refer to source maps, which are not packaged. */
 const MAP_POINTER = /\n\/\/# sourceMappingURL=\S+\s*$/;
 
-async function stageHelper(stage: string, version: string): Promise<void> {
+async function stageHelper(stage: string, version: string): Promise<PackageFacts> {
   const dist = join(NATIVE_HOST, 'dist');
   const bundles = (await readdir(dist)).filter((name) => /\.c?js$/.test(name));
   for (const name of bundles) {
@@ -140,57 +137,41 @@ async function stageHelper(stage: string, version: string): Promise<void> {
   }
   await place(stage, 'bin/photofinish.cjs', { copyOf: join(NATIVE_HOST, 'bin', 'photofinish.cjs') });
   await chmod(join(stage, 'bin/photofinish.cjs'), 0o755);
-  await place(stage, 'README.md', { copyOf: join(NATIVE_HOST, 'bin', 'README.md') });
-  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await placeOthers(stage, { name: helper.name, version }, await npmBundled('native-host'));
-  await writeJson(join(stage, 'package.json'), {
+  const manifest = {
     name: helper.name,
-    version,
     description:
       'The helper of the Photofinish extension: races HTTP/3 against HTTP/2 and explains the outcome.',
     keywords: ['http3', 'http2', 'quic', 'happy-eyeballs', 'native-messaging'],
     type: 'module',
     bin: { photofinish: 'bin/photofinish.cjs' },
-    files: ['bin', 'dist', NOTICES_FILE, SBOM_FILE],
+    files: ['bin', 'dist'],
     optionalDependencies: Object.fromEntries(
       Object.keys(TARGETS).map((target) => [addonPackage(target), version]),
     ),
-    ...COMMON,
-  });
+    engines: { node: HELPER_NODE_RANGE },
+  };
+  const readme = { copyOf: join(NATIVE_HOST, 'bin', 'README.md') };
+  return { manifest, readme, bundled: await npmBundled('native-host') };
 }
 
-async function stageAddon(stage: string, version: string, target: string): Promise<void> {
-  const file = `photofinish-quic.${target}.node`;
-  await place(stage, file, { copyOf: ADDON });
-  await place(
-    stage,
-    'README.md',
-    `# ${addonPackage(target)}\n\nThe HTTP/3 addon of \`${helper.name}\` for ${target}.\n`,
-  );
-  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await placeOthers(stage, { name: addonPackage(target), version }, await cargoBundled(ADDON_CRATE));
-  await writeJson(join(stage, 'package.json'), {
-    name: addonPackage(target),
-    version,
-    description: `The HTTP/3 addon of ${helper.name} for ${target}.`,
-    main: file,
-    files: [file, NOTICES_FILE, SBOM_FILE],
-    ...TARGETS[target],
-    ...COMMON,
-  });
-}
-
-/** Writes both packages to `out` and returns their names. The helper must have been built. */
-async function writeHelperPackages(out: string, version: string): Promise<string[]> {
+async function stageAddon(stage: string): Promise<PackageFacts> {
   if (!existsSync(ADDON)) throw new Error('the addon is not built; run: npm run build');
   const target = thisTarget();
-  return [
-    await writePackage(out, (stage) => stageHelper(stage, version)),
-    await writePackage(out, (stage) => stageAddon(stage, version, target)),
-  ];
+  const name = addonPackage(target);
+  const file = `photofinish-quic.${target}.node`;
+  await place(stage, file, { copyOf: ADDON });
+  const manifest = {
+    name,
+    description: `The HTTP/3 addon of ${helper.name} for ${target}.`,
+    main: file,
+    files: [file],
+    ...TARGETS[target],
+    engines: { node: HELPER_NODE_RANGE },
+  };
+  const readme = `# ${name}\n\nThe HTTP/3 addon of \`${helper.name}\` for ${target}.\n`;
+  return { manifest, readme, bundled: await cargoBundled(ADDON_CRATE) };
 }
 
-const FIXTURES_PACKAGE = '@photofinish/playwright';
 const DOOR = join(TOP, 'e2e', 'playwright');
 const EXTENSION = join(TOP, 'extension', 'dist', 'chromium');
 const PEER = '@playwright/test';
@@ -207,34 +188,25 @@ async function peerRange(): Promise<string> {
   return `^${tested}`;
 }
 
-async function stageFixtures(stage: string, version: string): Promise<void> {
+async function stageFixtures(stage: string, version: string): Promise<PackageFacts> {
   await place(stage, 'dist/playwright.js', { copyOf: join(DOOR, 'dist', 'playwright.js') });
   await place(stage, 'photofinish.d.ts', { copyOf: join(DOOR, 'photofinish.d.ts') });
   // With its key, unlike the stores' editions: the helper recognises the extension by the id derived from it.
   for (const { path, bytes } of await entriesBelow(EXTENSION))
     await place(stage, join('extension', path), bytes);
-  await place(stage, 'README.md', { copyOf: join(DOOR, 'README.md') });
-  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await placeOthers(stage, { name: FIXTURES_PACKAGE, version }, await npmBundled('extension'));
-  await writeJson(join(stage, 'package.json'), {
-    name: FIXTURES_PACKAGE,
-    version,
+  const manifest = {
+    name: '@photofinish/playwright',
     description: 'Playwright fixtures that see which protocol a page came over: HTTP/3, HTTP/2 or HTTP/1.1.',
     keywords: ['playwright', 'http3', 'http2', 'quic', 'testing'],
     type: 'module',
     exports: { '.': { types: './photofinish.d.ts', default: './dist/playwright.js' } },
-    files: ['dist', 'extension', 'photofinish.d.ts', NOTICES_FILE, SBOM_FILE],
+    files: ['dist', 'extension', 'photofinish.d.ts'],
     peerDependencies: { [PEER]: await peerRange() },
     optionalDependencies: { [helper.name]: version },
-    license: LICENCE,
     engines: { node: FIXTURES_NODE_RANGE },
-    ...PUBLIC,
-  });
-}
-
-/** Writes the package to `out` and returns its name. Extension and fixtures must have been built. */
-function writeFixturesPackage(out: string, version: string): Promise<string> {
-  return writePackage(out, (stage) => stageFixtures(stage, version));
+  };
+  const readme = { copyOf: join(DOOR, 'README.md') };
+  return { manifest, readme, bundled: await npmBundled('extension') };
 }
 
 export const EDITIONS = ['chromium', 'firefox'] as const;
@@ -341,7 +313,8 @@ export async function writeRelease(out: string): Promise<readonly Package[]> {
   for (const edition of EDITIONS)
     await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition, version));
   if (isGitCheckout()) await write(`photofinish-source-${version}.zip`, await sourceArchive(version));
-  names.push(...(await writeHelperPackages(out, version)), await writeFixturesPackage(out, version));
+  for (const stage of [stageHelper, stageAddon, stageFixtures])
+    names.push(await writePackage(out, version, stage));
   const packages = await Promise.all(names.map((name) => summed(out, name)));
   const sums = packages.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('');
   await writeFile(join(out, SUMS_FILE), sums);
