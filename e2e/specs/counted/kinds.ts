@@ -56,13 +56,23 @@ const oneOfEach: NonNullable<Kind['run']> = (origin, { load, get }) =>
     get(`${origin}/text.txt`),
   ]);
 
+const scriptAndImage: NonNullable<Kind['run']> = (origin, { load }) =>
+  Promise.all([load('script', { src: `${origin}/script.js` }), load('img', { src: `${origin}/image.png` })]);
+
+const scriptAndFetch: NonNullable<Kind['run']> = (origin, { load, get }) =>
+  Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]);
+
+const CONFIRMED_BY_ETAG = {
+  why: CONFIRMED,
+  cacheControl: 'no-cache',
+  validators: ['ETag'],
+} as const satisfies Partial<Kind>;
+
 export const KINDS: readonly Kind[] = [
   {
     name: 'document',
     what: 'The page itself: `no-cache`, ETag',
-    why: CONFIRMED,
-    cacheControl: 'no-cache',
-    validators: ['ETag'],
+    ...CONFIRMED_BY_ETAG,
   },
   {
     name: 'no-store',
@@ -73,25 +83,16 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'no-cache',
     what: 'Script, image, style sheet, fetch: `no-cache`, ETag',
-    why: CONFIRMED,
-    cacheControl: 'no-cache',
-    validators: ['ETag'],
+    ...CONFIRMED_BY_ETAG,
     run: oneOfEach,
   },
   {
     name: 'again',
     what: 'Script and image twice in a page: `no-cache`, ETag (memory cache)',
-    why: CONFIRMED,
-    cacheControl: 'no-cache',
-    validators: ['ETag'],
+    ...CONFIRMED_BY_ETAG,
     run: async (origin, { load }) => {
-      for (const [tag, file] of [
-        ['script', 'script.js'],
-        ['script', 'script.js'],
-        ['img', 'image.png'],
-        ['img', 'image.png'],
-      ] as const)
-        await load(tag, { src: `${origin}/${file}` });
+      for (const file of ['script.js', 'script.js', 'image.png', 'image.png'])
+        await load(file === 'script.js' ? 'script' : 'img', { src: `${origin}/${file}` });
     },
   },
   {
@@ -99,8 +100,7 @@ export const KINDS: readonly Kind[] = [
     what: 'Script and fetch: an ETag alone',
     why: CONFIRMED,
     validators: ['ETag'],
-    run: (origin, { load, get }) =>
-      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+    run: scriptAndFetch,
   },
   {
     name: 'last-modified',
@@ -108,29 +108,20 @@ export const KINDS: readonly Kind[] = [
     why: CONFIRMED,
     cacheControl: 'no-cache',
     validators: ['Last-Modified'],
-    run: (origin, { load, get }) =>
-      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+    run: scriptAndFetch,
   },
   {
     name: 'heuristic',
     what: 'Script and image: Last-Modified alone (heuristic freshness)',
     validators: ['Last-Modified'],
-    run: (origin, { load }) =>
-      Promise.all([
-        load('script', { src: `${origin}/script.js` }),
-        load('img', { src: `${origin}/image.png` }),
-      ]),
+    run: scriptAndImage,
   },
   {
     name: 'immutable',
     what: 'Script and image: `immutable`',
     cacheControl: 'public, max-age=31536000, immutable',
     validators: ['ETag'],
-    run: (origin, { load }) =>
-      Promise.all([
-        load('script', { src: `${origin}/script.js` }),
-        load('img', { src: `${origin}/image.png` }),
-      ]),
+    run: scriptAndImage,
   },
   {
     name: 'memory-cache',
@@ -161,9 +152,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'module',
     what: 'Module script and its import: `no-cache`, ETag',
-    why: CONFIRMED,
-    cacheControl: 'no-cache',
-    validators: ['ETag'],
+    ...CONFIRMED_BY_ETAG,
     run: (origin, { load }) => load('script', { type: 'module', src: `${origin}/module.js` }),
   },
   {
@@ -179,9 +168,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'preload',
     what: 'Preloaded script, used',
-    why: CONFIRMED,
-    cacheControl: 'no-cache',
-    validators: ['ETag'],
+    ...CONFIRMED_BY_ETAG,
     run: async (origin, { load }) => {
       await load('link', { rel: 'preload', as: 'script', href: `${origin}/script.js` });
       await load('script', { src: `${origin}/script.js` });
@@ -368,11 +355,7 @@ export const KINDS: readonly Kind[] = [
     why: HIDDEN,
     cacheControl: 'no-store',
     timingAllowOrigin: false,
-    run: (origin, { load }) =>
-      Promise.all([
-        load('script', { src: `${origin}/script.js` }),
-        load('img', { src: `${origin}/image.png` }),
-      ]),
+    run: scriptAndImage,
   },
   {
     name: 'hidden-no-cache',
@@ -381,8 +364,7 @@ export const KINDS: readonly Kind[] = [
     cacheControl: 'no-cache',
     validators: ['ETag'],
     timingAllowOrigin: false,
-    run: (origin, { load, get }) =>
-      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+    run: scriptAndFetch,
   },
   {
     name: 'blocked',
