@@ -26,6 +26,17 @@ export interface LocalOrigins {
  */
 export type ProxyChoice = 'none' | number;
 
+/** How a browser is started, whichever it is. */
+export interface BrowserOptions {
+  /** The built extension; if absent, none is installed. */
+  readonly extensionDir?: string;
+  /** Whether it is installed later, with `installer`. */
+  readonly installsLater?: boolean;
+  /** Default: true. */
+  readonly headless?: boolean;
+  readonly proxy?: ProxyChoice | undefined;
+}
+
 /** Installs the extension into the running browser and uninstalls it, using the browser's own functions. */
 export interface Installer {
   /** As a user installs it: without data, without permissions not granted earlier, and with its welcome page. */

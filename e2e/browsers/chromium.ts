@@ -14,6 +14,7 @@ import {
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import {
+  type BrowserOptions,
   createTab,
   type Driver,
   describe,
@@ -69,19 +70,13 @@ async function handle(page: Page, query: Query): Promise<ElementHandle> {
   return found;
 }
 
-/** A CDP command missing from Playwright's types. */
-type OpenDevTools = (method: 'Target.openDevTools', options: { targetId: string }) => Promise<void>;
-
 async function openDeveloperTools(page: Page): Promise<void> {
   const context = page.context();
   const ofPage = await context.newCDPSession(page);
   const { targetInfo } = await ofPage.send('Target.getTargetInfo');
   await ofPage.detach();
-  // Only the browser session accepts the command.
-  const whole = await context.browser()?.newBrowserCDPSession();
-  if (whole === undefined) throw new Error('the browser takes no commands');
-  await (whole.send as OpenDevTools)('Target.openDevTools', { targetId: targetInfo.targetId });
-  await whole.detach();
+  const { targetId } = targetInfo;
+  await command(context, (session) => session.send('Target.openDevTools', { targetId }));
 }
 
 const pages = new WeakMap<Tab, Page>();
@@ -156,18 +151,11 @@ const UNUSED_PORT = 9;
 const START_TIMEOUT_MS = 60_000;
 const RELOAD_TIMEOUT_MS = 45_000;
 
-export interface ChromiumOptions {
-  /** The built extension; if absent, none is loaded. */
-  extensionDir?: string;
-  /** Whether it is installed later, with `installer`. */
-  installsLater?: boolean;
+export interface ChromiumOptions extends BrowserOptions {
   /** If given, the profile is kept; otherwise a new one is created and `close` removes it. */
   userDataDir?: string;
   /** Local origins to resolve and trust. Without them, names and certificates are treated as usual. */
   local?: Omit<LocalOrigins, 'caPath'> | undefined;
-  /** Default: true. */
-  headless?: boolean;
-  proxy?: ProxyChoice | undefined;
   /** Preferences of a new profile, named as in Chromium's preferences file. */
   preferences?: object;
   extraArgs?: readonly string[];
@@ -247,7 +235,8 @@ async function kill(context: BrowserContext, userDataDir: string): Promise<void>
 }
 
 /** Browser-level CDP commands missing from Playwright's types. */
-interface ExtensionCommands {
+interface BrowserCommands {
+  send(method: 'Target.openDevTools', options: { targetId: string }): Promise<void>;
   send(method: 'Extensions.loadUnpacked', options: { path: string }): Promise<{ id: string }>;
   send(method: 'Extensions.uninstall', options: { id: string }): Promise<void>;
   detach(): Promise<void>;
@@ -255,12 +244,12 @@ interface ExtensionCommands {
 
 async function command<Result>(
   context: BrowserContext,
-  run: (session: ExtensionCommands) => Promise<Result>,
+  run: (session: BrowserCommands) => Promise<Result>,
 ): Promise<Result> {
   const session = await context.browser()?.newBrowserCDPSession();
   if (session === undefined) throw new Error('the browser takes no commands');
   try {
-    return await run(session as unknown as ExtensionCommands);
+    return await run(session as unknown as BrowserCommands);
   } finally {
     await session.detach();
   }

@@ -9,6 +9,7 @@ import puppeteer, { type Browser, type ElementHandle, type Page } from 'puppetee
 import { entriesBelow, zipOf } from '../packaging/archive.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import {
+  type BrowserOptions,
   createTab,
   type Driver,
   describe,
@@ -169,11 +170,7 @@ function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
   return createTab(driver);
 }
 
-export interface FirefoxOptions {
-  /** The built extension; if absent, none is installed. */
-  readonly extensionDir?: string;
-  /** Whether it is installed later, with `installer`. */
-  readonly installsLater?: boolean;
+export interface FirefoxOptions extends BrowserOptions {
   readonly profile: string;
   /** From `compileFirefox`; without it, the first start of a new profile takes longer. */
   readonly compiled?: string | undefined;
@@ -182,14 +179,12 @@ export interface FirefoxOptions {
   /** The download directory. */
   readonly downloads: string;
   readonly local?: LocalOrigins | undefined;
-  readonly proxy?: ProxyChoice | undefined;
   /** Named as in about:config; overridden by those set here. */
   readonly preferences?: Readonly<Record<string, unknown>>;
   /**
    * Whether the driver observes requests, which costs Firefox more time than the requests themselves; default: true.
    */
   readonly observesRequests?: boolean;
-  readonly headless: boolean;
 }
 
 export interface RunningFirefox extends RunningBrowser {
@@ -302,7 +297,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     executablePath,
     timeout: START_TIMEOUT_MS,
     userDataDir: profile,
-    headless: options.headless,
+    headless: options.headless !== false,
     networkEnabled: observesRequests,
     defaultViewport: VIEWPORT,
     args: ['--remote-allow-system-access'],

@@ -149,34 +149,17 @@ export async function launch(
   options: LaunchOptions & { readonly installsLater?: boolean },
   files: SessionFiles,
 ): Promise<RunningBrowser> {
-  const { browser, headless, local, proxy, dir, compiled, observesRequests } = options;
-  const { installsLater = false, mode = 'full' } = options;
-  const extensionDir = join(TOP, 'extension', 'dist', browser);
+  const { browser, dir, headless, local, proxy, compiled } = options;
+  const { installsLater = false, mode = 'full', observesRequests = true } = options;
   const { profile, home } = files;
-  if (browser === 'chromium')
-    return launchChromium({
-      extensionDir:
-        mode === 'full' ? await copyInFullMode(extensionDir, join(dir, 'extension')) : extensionDir,
-      installsLater,
-      userDataDir: profile,
-      headless,
-      local,
-      proxy,
-    });
-  const downloads = join(dir, 'downloads');
-  return launchFirefox({
-    extensionDir,
-    installsLater,
-    profile,
-    home,
-    downloads,
-    compiled,
-    headless,
-    local,
-    proxy,
-    preferences: QUIET_FIREFOX,
-    ...(observesRequests !== undefined && { observesRequests }),
-  });
+  const built = join(TOP, 'extension', 'dist', browser);
+  const common = { installsLater, headless, local, proxy };
+  if (browser === 'chromium') {
+    const extensionDir = mode === 'full' ? await copyInFullMode(built, join(dir, 'extension')) : built;
+    return launchChromium({ ...common, extensionDir, userDataDir: profile });
+  }
+  const places = { extensionDir: built, profile, home, downloads: join(dir, 'downloads') };
+  return launchFirefox({ ...common, ...places, compiled, observesRequests, preferences: QUIET_FIREFOX });
 }
 
 /**
