@@ -118,7 +118,6 @@ function read<T>(file: string, parse: (text: string) => T): T | null {
   }
 }
 
-export const processorTimeOf = (pid: number) => read(`/proc/${pid}/stat`, parseProcessStat);
 /** Null if there is no such process, or no /proc. */
 export const startOf = (pid: number | 'self') => read(`/proc/${pid}/stat`, parseStart);
 /** How long its main thread has so far waited for a processor used by others; 0 if the system does not report it. */
@@ -132,6 +131,13 @@ export const processors = () => read('/proc/stat', parseProcessors);
 export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);
 /** Null if this user may not read it. */
 export const slabBytes = () => read('/proc/slabinfo', parseSlabs);
+
+/** Throws if the process has ended. */
+export function processorTimeOf(pid: number): ProcessorTime {
+  const time = read(`/proc/${pid}/stat`, parseProcessStat);
+  if (time === null) throw new Error(`process ${pid} has ended during the measurement`);
+  return time;
+}
 
 /** Resident memory in MiB; throws if the system does not report it. */
 export function residentMiB(pid: number): number {
@@ -174,11 +180,4 @@ export function familyTimeMs(pid: number): number {
   return [...parents.keys()]
     .filter(descends)
     .reduce((sum, each) => sum + (read(`/proc/${each}/stat`, parseWholeTimeMs) ?? 0), 0);
-}
-
-/** This process's children whose command begins with `name`. The kernel keeps 15 bytes of a name. */
-export function childrenNamed(name: string): number[] {
-  const isChild = (stat: string) =>
-    stat.includes(`(${name.slice(0, 15)}) `) && parseParent(stat) === process.pid;
-  return processes().filter((pid) => read(`/proc/${pid}/stat`, isChild) === true);
 }

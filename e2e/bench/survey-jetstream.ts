@@ -33,10 +33,7 @@ const server = await startNats(join(dir, 'nats'), { syncsAlways: true });
 closing.defer(() => server.stop());
 
 function serverCpuMs(): number {
-  const { userMs, systemMs } = processorTimeOf(server.pid) ?? {
-    userMs: Number.NaN,
-    systemMs: Number.NaN,
-  };
+  const { userMs, systemMs } = processorTimeOf(server.pid);
   return userMs + systemMs;
 }
 

@@ -216,11 +216,14 @@ async function openTestbed(seed: number, sctp: Transport) {
   opening.defer(network.close);
   const { client } = network;
   const { server } = network.peers;
+  const { linkPid } = server;
+  if (linkPid === null) throw new Error('the link has no process');
   await giveMorePorts(client);
   const closing = opening.move();
   return {
     client,
     server,
+    linkPid,
     sctp,
     /** Rejects if TCP or the transport raced against it is not available here. */
     async start(): Promise<RunningTransports> {
@@ -263,14 +266,13 @@ function loadOf(cell: Cell, testbed: Testbed, running: RunningTransports, seed: 
   };
 }
 
-function readAll(pid: number, linkPid: number | null) {
-  const time = processorTimeOf(pid);
+function readAll(pid: number, linkPid: number) {
   const preciseMs = mainThreadMs(pid);
   const all = processors();
-  const link = linkPid === null ? null : processorTimeOf(linkPid);
-  if (time === null || preciseMs === null || all === null || link === null)
-    throw new Error('/proc does not report processor time');
-  return { atMs: performance.now(), time, preciseMs, all, linkMs: link.userMs + link.systemMs };
+  if (preciseMs === null || all === null) throw new Error('/proc does not report processor time');
+  const link = processorTimeOf(linkPid);
+  const linkMs = link.userMs + link.systemMs;
+  return { atMs: performance.now(), time: processorTimeOf(pid), preciseMs, all, linkMs };
 }
 
 /**
@@ -300,17 +302,17 @@ async function measureOn(
   running: RunningTransports,
   seed: number,
 ): Promise<TurnRecord> {
-  const { client, server } = testbed;
+  const { client, linkPid } = testbed;
   const { pid } = running;
   const load = loadOf(turn.cell, testbed, running, seedOf(turn, seed));
   await runLoad(client, { ...load, durationMs: WARM_UP_MS, seed: (load.seed ^ 1) >>> 0 });
-  const before = readAll(pid, server.linkPid);
+  const before = readAll(pid, linkPid);
   const inTheMiddle = pause(load.durationMs / 2).then(() => ({
     bufferBytes: bufferBytes(),
     slabBytes: slabBytes(),
   }));
   const result = await runLoad(client, load);
-  const after = readAll(pid, server.linkPid);
+  const after = readAll(pid, linkPid);
   const idleMs = after.all.idleMs - before.all.idleMs;
   const idleShare = idleMs / (idleMs + after.all.busyMs - before.all.busyMs);
   return {

@@ -5,7 +5,6 @@ import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
-import { childrenNamed } from '../proc.ts';
 
 /**
  * Linux's PM QoS interface: while it is open, processors enter no idle state with a longer exit latency than the value
@@ -38,8 +37,8 @@ export interface Testbed {
   readonly client: Namespace;
   /** The far end; `server.shape` changes its link. */
   readonly server: Peer;
-  /** Process ids of the link. */
-  readonly linkPids: readonly number[];
+  /** The process id of the link. */
+  readonly linkPid: number;
   /** The temporary CA, PEM. */
   readonly caPath: string;
   /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
@@ -66,6 +65,8 @@ export async function openTestbed<Name extends string = never>(
   opening.defer(network.close);
   const { client } = network;
   const { server } = network.peers;
+  const { linkPid } = server;
+  if (linkPid === null) throw new Error('the link has no process');
   const running = await startOrigins({ origins, certificateHosts: [...hosts], inside: server });
   opening.defer(running.stop);
   const { caPath, spki } = running;
@@ -78,7 +79,7 @@ export async function openTestbed<Name extends string = never>(
   return {
     client,
     server,
-    linkPids: childrenNamed('photofinish-link'),
+    linkPid,
     caPath,
     spki,
     origins: running.origins,

@@ -147,7 +147,7 @@ const sampleSchema = v.object({
   requests: figure,
   server: timeSchema,
   client: timeSchema,
-  /** All processes of the link together, which belong to neither client nor server. */
+  /** Of the link's process, which belongs to neither client nor server. */
   link: timeSchema,
   /** Of all processors together. */
   idleMs: figure,

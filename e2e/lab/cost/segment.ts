@@ -18,7 +18,7 @@ import {
   slabBytes,
   socketsOf,
 } from '../../proc.ts';
-import { openTestbed, type Testbed } from '../testbed.ts';
+import { openTestbed, type Target, type Testbed } from '../testbed.ts';
 import type { ObjectBytes, Sample, Segment, SegmentRecord, ServerName } from './cells.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator, type Winner } from './generator.ts';
 
@@ -42,18 +42,10 @@ const MORE_PORTS = [
   'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse',
 ].join('; ');
 
-/** An origin as the client reaches it. */
-interface ReachableOrigin {
-  readonly host: string;
-  readonly origin: string;
-  readonly port: number;
-  readonly address: string;
-}
-
 export interface RunningServer {
   readonly pid: number;
   readonly version: string;
-  readonly origins: Readonly<Record<Winner, ReachableOrigin>>;
+  readonly origins: Readonly<Record<Winner, Target>>;
   readonly caPath: string;
   stop(): Promise<void>;
 }
@@ -84,7 +76,7 @@ async function measureOn(
   const own = seedOf(segment, seed);
   const generator = startGenerator(testbed, segment.cell, server, own);
   try {
-    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPids };
+    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPid };
     // Separate seeds for the kinds of requests and for their moments, which must be independent.
     const driven = await drive(segment, pids, generator, own ^ 1);
     await generator.finish();
@@ -94,8 +86,8 @@ async function measureOn(
   }
 }
 
-function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, ReachableOrigin> {
-  const reached = (winner: Winner, address: string): ReachableOrigin => {
+function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Target> {
+  const reached = (winner: Winner, address: string): Target => {
     const [host, port] = [HOSTS[winner], ports[winner]];
     return { host, port, address, origin: `https://${host}:${port}` };
   };
@@ -235,7 +227,7 @@ const MODES_OF_RACES: ReadonlySet<string> = new Set(['naive', 'race']);
 interface Pids {
   readonly server: number;
   readonly client: number;
-  readonly link: readonly number[];
+  readonly link: number;
 }
 
 interface Reading {
@@ -247,27 +239,15 @@ interface Reading {
   readonly all: Processors;
 }
 
-function timeOf(pids: readonly number[]): ProcessorTime {
-  const times = pids.map((pid) => {
-    const time = processorTimeOf(pid);
-    if (time === null) throw new Error(`process ${pid} has ended during the measurement`);
-    return time;
-  });
-  return {
-    userMs: times.reduce((sum, { userMs }) => sum + userMs, 0),
-    systemMs: times.reduce((sum, { systemMs }) => sum + systemMs, 0),
-  };
-}
-
 function readAll(pids: Pids, generator: LoadGenerator): Reading {
   const all = processors();
   if (all === null) throw new Error('/proc/stat cannot be read');
   return {
     atMs: performance.now(),
     requests: generator.outcomes.length,
-    server: timeOf([pids.server]),
-    client: timeOf([pids.client]),
-    link: timeOf(pids.link),
+    server: processorTimeOf(pids.server),
+    client: processorTimeOf(pids.client),
+    link: processorTimeOf(pids.link),
     all,
   };
 }
