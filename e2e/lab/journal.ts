@@ -18,6 +18,9 @@ const TRIALS = 'trials.jsonl';
 /** Identifies a turn within a run: where, perhaps which client, and the number of the turn from 0. */
 export const turnKey = (...parts: readonly (string | number)[]): string => parts.join(' ');
 
+/** Any finite number. */
+export const figure = v.pipe(v.number(), v.finite());
+
 /** The link's statistics, for one direction and for both. */
 export const directionReportSchema = v.object({
   delivered: count,

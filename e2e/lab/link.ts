@@ -4,17 +4,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { type Direction, type Loss, netemUnavailable, startEcho } from '../network/link.ts';
+import { type Direction, netemUnavailable, type Shape, startEcho } from '../network/link.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
-import { directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
-import { sendStream, timeConnects } from './link/traffic.ts';
+import { directionReportSchema, figure, type Journal, type RecordSchema } from './journal.ts';
+import { type Stream, sendStream, timeConnects } from './link/traffic.ts';
 
 export type LinkedNetwork = Network<'server'>;
 
-const figure = v.pipe(v.number(), v.finite());
 const share = v.pipe(figure, v.minValue(0), v.maxValue(1));
 const directionSchema = v.picklist(['up', 'down']);
 const lossSchema = v.variant('kind', [
@@ -119,62 +118,56 @@ function ends({ client, peers: { server } }: LinkedNetwork, direction: Direction
 
 const thousandths = (value: number) => Math.round(value * 1000) / 1000;
 
-/** Sends `packets` datagrams over a link with that delay. */
+/** What arrives of a stream over a link with that shape, and the link's own report; `delayMs` as for `sendStream`. */
+async function sendOver(
+  network: LinkedNetwork,
+  direction: Direction,
+  shape: Shape,
+  stream: Omit<Stream, 'address'>,
+  delayMs?: number,
+) {
+  const { server } = network.peers;
+  const { from, to, address } = ends(network, direction);
+  await server.shape({ [direction]: shape });
+  await server.report();
+  const arrivals = await sendStream(from, to, { address, ...stream }, delayMs);
+  const link = (await server.report())[direction];
+  await server.shape({ [direction]: BARE });
+  return { arrivals, link };
+}
+
 async function measureDelay(
   network: LinkedNetwork,
   direction: Direction,
   askedMs: number,
   datagrams: number,
 ): Promise<DelayLine> {
-  const { server } = network.peers;
-  const { from, to, address } = ends(network, direction);
-  await server.shape({ [direction]: { delayMs: askedMs } });
-  await server.report();
-  const stream = { address, datagrams, bytes: PAYLOAD_BYTES, perSecond: CALM_PER_SECOND };
-  const arrivals = await sendStream(from, to, stream, askedMs);
-  const link = (await server.report())[direction];
-  await server.shape({ [direction]: BARE });
+  const stream = { datagrams, bytes: PAYLOAD_BYTES, perSecond: CALM_PER_SECOND };
+  const { arrivals, link } = await sendOver(network, direction, { delayMs: askedMs }, stream, askedMs);
   const aboveUs = arrivals.map(({ stayUs }) => thousandths(stayUs - askedMs * 1000));
   return { kind: 'delay', direction, askedMs, link, aboveUs };
 }
 
-/** Sends `packets` datagrams over a link with that loss. */
 async function measureLoss(
   network: LinkedNetwork,
   direction: Direction,
   asked: LossLine['asked'],
   datagrams: number,
 ): Promise<LossLine> {
-  const { server } = network.peers;
-  const { from, to, address } = ends(network, direction);
-  const loss: Loss = asked;
-  await server.shape({ [direction]: { loss } });
-  await server.report();
-  const stream = { address, datagrams, bytes: PAYLOAD_BYTES, perSecond: LOSS_PER_SECOND };
-  const arrived = new Set((await sendStream(from, to, stream)).map(({ sequence }) => sequence));
-  const link = (await server.report())[direction];
-  await server.shape({ [direction]: BARE });
-  const missed = Array.from({ length: datagrams }, (_, sequence) => sequence).filter(
-    (sequence) => !arrived.has(sequence),
-  );
+  const stream = { datagrams, bytes: PAYLOAD_BYTES, perSecond: LOSS_PER_SECOND };
+  const { arrivals, link } = await sendOver(network, direction, { loss: asked }, stream);
+  const all = new Set(Array.from({ length: datagrams }, (_, sequence) => sequence));
+  const missed = [...all.difference(new Set(arrivals.map(({ sequence }) => sequence)))];
   return { kind: 'loss', direction, asked, sent: datagrams, link, missed };
 }
 
 /** Sends faster than the rate, so that a queue builds up. */
 async function measureRate(network: LinkedNetwork, direction: Direction, askedMbps: number): Promise<Line> {
-  const { server } = network.peers;
-  const { from, to, address } = ends(network, direction);
   const packetBits = (RATE_PAYLOAD_BYTES + IPV4_UDP_BYTES) * 8;
   const perSecond = Math.ceil((RATE_EXCESS * askedMbps * 1e6) / packetBits);
-  await server.shape({ [direction]: { rateMbps: askedMbps } });
-  const stream = {
-    address,
-    datagrams: Math.ceil(perSecond / RATE_EXCESS),
-    bytes: RATE_PAYLOAD_BYTES,
-    perSecond,
-  };
-  const arrivals = await sendStream(from, to, stream, 1000);
-  await server.shape({ [direction]: BARE });
+  const datagrams = Math.ceil(perSecond / RATE_EXCESS);
+  const stream = { datagrams, bytes: RATE_PAYLOAD_BYTES, perSecond };
+  const { arrivals } = await sendOver(network, direction, { rateMbps: askedMbps }, stream, 1000);
   const at = arrivals.map(({ atUs }) => atUs);
   const tookUs = Math.max(...at) - Math.min(...at);
   return { kind: 'rate', direction, askedMbps, packets: arrivals.length, packetBits, tookUs };

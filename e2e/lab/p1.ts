@@ -24,15 +24,18 @@ import {
 import {
   findLoads,
   isWanted,
+  LEAST_IDLE_SHARE,
   LOAD_OPTIONS,
   type LoadOptions,
+  MOST_FAILED_SHARE,
   measureTurns,
+  percent,
   printLoad,
   readLoadOptions,
 } from './cost/loads.ts';
 import { giveMorePorts, seedOf } from './cost/segment.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
-import { type RecordSchema, turnKey } from './journal.ts';
+import { figure, type RecordSchema, turnKey } from './journal.ts';
 import {
   type Candidate,
   type Load,
@@ -133,7 +136,6 @@ export function turnsOf(groups: readonly Group[], secondsPerCell: number, random
   );
 }
 
-const figure = v.pipe(v.number(), v.finite());
 const nullable = v.nullable(figure);
 
 const turnSchema = v.object({
@@ -196,8 +198,6 @@ export const P1: RecordSchema<P1Plan, P1Findings, TurnRecord> = {
 /** Additional delay for TCP over IPv6, each way: SCTP, which takes two round trips, is established before it. */
 const TCP_EXTRA_MS = 60;
 const WARM_UP_MS = 500;
-const LEAST_IDLE_SHARE = 0.03;
-const MOST_FAILED_SHARE = 0.01;
 /** Connections over a transport that should have lost: a busy machine delays the other more than the link does. */
 const MOST_ASTRAY_SHARE = 0.05;
 /** A start of the server and of two loads, and the ends of their connections. */
@@ -280,7 +280,6 @@ function readAll(pid: number, linkPid: number) {
  * IPv6.
  */
 export function faultsOf(load: LoadResult, idleShare: number, anyWinner = false): string[] {
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const why: string[] = [];
   if (load.wasLate) why.push(`starts late: p99 ${(load.lateMs?.p99 ?? 0).toFixed(0)} ms`);
   if (load.droppedPackets > 0) why.push(`our own packets dropped: ${load.droppedPackets}`);

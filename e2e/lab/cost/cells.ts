@@ -5,7 +5,7 @@ import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import { type RecordSchema, turnKey } from '../journal.ts';
+import { figure, type RecordSchema, turnKey } from '../journal.ts';
 import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;
@@ -132,7 +132,6 @@ export function segmentsOf(cells: readonly Cell[], secondsPerCell: number, rando
   ).flat();
 }
 
-const figure = v.pipe(v.number(), v.finite());
 const nullable = v.nullable(figure);
 
 /** Processor time of one process during a sample. */

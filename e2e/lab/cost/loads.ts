@@ -68,6 +68,12 @@ export function readLoadOptions(values: ReturnType<typeof readOptions<typeof LOA
 export const isWanted = ({ cells }: Pick<LoadOptions, 'cells'>, id: string): boolean =>
   cells === null || cells.some((part) => id.includes(part));
 
+/** A load counts as driven only with as much of the processors left, and with no more failures. */
+export const LEAST_IDLE_SHARE = 0.03;
+export const MOST_FAILED_SHARE = 0.01;
+
+export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
 /** Warns on a busy machine. */
 export function printLoad(): void {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) printLine(line);
@@ -151,7 +157,8 @@ export async function findLoads<Of extends object>(
   return found;
 }
 
-interface LoadTurn {
+/** A part of a cell's time. */
+export interface LoadTurn {
   readonly cell: { readonly id: string };
   readonly round: number;
 }

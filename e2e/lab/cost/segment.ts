@@ -21,6 +21,7 @@ import {
 import { openTestbed, type Target, type Testbed } from '../testbed.ts';
 import type { ObjectBytes, Sample, Segment, SegmentRecord, ServerName } from './cells.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator, type Winner } from './generator.ts';
+import { LEAST_IDLE_SHARE, type LoadTurn, MOST_FAILED_SHARE, percent } from './loads.ts';
 
 const PORT = 443;
 /** For the other winner, where a server needs a port per host. */
@@ -161,8 +162,6 @@ const MOST_LATE_P99_MS = 20;
 const LEAST_RATE_SHARE = 0.97;
 /** More requests may be under way at the end than at the beginning without any being late. */
 const LEAST_SHORTFALL = 5;
-const LEAST_IDLE_SHARE = 0.03;
-const MOST_FAILED_SHARE = 0.01;
 
 export interface Drive {
   /**
@@ -194,8 +193,6 @@ interface DriveJudgement {
 export function lateness(scheduledMs: readonly number[], startedMs: readonly number[]): number[] {
   return startedMs.map((atMs, index) => Math.max(0, atMs - (scheduledMs[index] ?? atMs)));
 }
-
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 /** Judges a load; without a single start it was not driven. */
 export function judgeDrive(drive: Drive): DriveJudgement {
@@ -293,14 +290,8 @@ async function takeSamples(pids: Pids, generator: LoadGenerator, durationMs: num
 const sum = (samples: readonly Sample[], value: (sample: Sample) => number) =>
   samples.reduce((total, sample) => total + value(sample), 0);
 
-/** A part of a cell's time. */
-interface Part {
-  readonly cell: { readonly id: string };
-  readonly round: number;
-}
-
 /** A number that differs for every part and is the same in every run with one seed (FNV-1a). */
-export function seedOf({ cell, round }: Part, seed: number): number {
+export function seedOf({ cell, round }: LoadTurn, seed: number): number {
   let hash = 0x811c9dc5;
   for (const char of `${seed} ${cell.id} ${round}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
   return hash >>> 0;

@@ -12,7 +12,7 @@ const PROCESS = fileURLToPath(import.meta.url);
 /** Within this time after the sender ends, beyond the link's delay, everything still on its way has arrived. */
 const GRACE_MS = 150;
 
-interface Stream {
+export interface Stream {
   /** IPv4. */
   readonly address: string;
   readonly datagrams: number;

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { whenReady } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import { rustProgram } from '../../test-programs.ts';
+import { figure } from '../journal.ts';
 
 /** With the arguments `serve`, `load` or `trials` and settings as JSON. */
 export const PROGRAM = rustProgram('photofinish-sctp');
@@ -23,7 +24,6 @@ export const ENCAPSULATION_PORT = 9899;
 
 export type TlsVersion = '1.2' | '1.3';
 
-const figure = v.pipe(v.number(), v.finite());
 const candidateEntries = { transport: v.picklist(TRANSPORTS), address: v.string() };
 
 const readySchema = v.object({
