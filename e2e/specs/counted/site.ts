@@ -269,6 +269,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
   const ofCaddy = [...KINDS.filter(({ server }) => server === undefined).map(({ name }) => name), LAST];
   const embedded = KINDS.filter(({ server }) => server === 'embedded').map(({ name }) => name);
   const seen: SeenRequest[] = [];
+  await using opening = new AsyncDisposableStack();
   const running = await startOrigins({
     origins: Object.fromEntries(
       embedded.map((name) => [name, { host: hostOf(name), h3: true, altSvc: 'auto' }]),
@@ -276,6 +277,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
     certificateHosts: ofCaddy.map(hostOf),
     onRequest: (request) => seen.push(request),
   });
+  opening.use(running);
   const [first, ...alsoHosts] = ofCaddy.map(hostOf).map((host) => {
     const certificate = running.certificates[host];
     if (certificate === undefined) throw new Error(`no certificate for ${host}`);
@@ -283,21 +285,13 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
   });
   if (first === undefined) throw new Error('there are no kinds');
   const backend = await startBackend();
+  opening.defer(backend.stop);
   const files = join(dir, 'files');
   const accessLog = join(dir, 'access.log');
   const { caPath } = running;
-  const caddy = await startCaddy({
-    ...first,
-    alsoHosts,
-    caPath,
-    routes: routes(files, backend.port),
-    accessLog,
-  }).catch(async (error) => {
-    backend.stop();
-    await running.stop();
-    throw error;
-  });
-  const { port } = caddy;
+  const served = { routes: routes(files, backend.port), accessLog };
+  const { port, stop } = await startCaddy({ ...first, alsoHosts, caPath, ...served });
+  opening.defer(stop);
   const caddys = ofCaddy.map((name) => {
     const host = hostOf(name);
     return [name, { host, port, origin: `https://${host}:${port}` }] as const;
@@ -307,6 +301,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
   await writeFiles(files, originOf);
   // The request that checked for its start was not a browser's.
   const before = (await readLog(accessLog)).length;
+  const closing = opening.move();
   return {
     local: { ...running, origins },
     pageOf: (name) => `${originOf(name)}/`,
@@ -319,10 +314,6 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
       }));
       return [...(await readLog(accessLog)).slice(before), ...embeddeds];
     },
-    async stop() {
-      await caddy.stop();
-      backend.stop();
-      await running.stop();
-    },
+    stop: () => closing.disposeAsync(),
   };
 }
