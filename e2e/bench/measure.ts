@@ -7,7 +7,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { beginStep, formatTable } from '../run/display.ts';
+import { beginStep, figures, formatTable } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
 
 /** A uniformly random permutation (Fisher and Yates). */
@@ -110,12 +110,12 @@ export function pairedInterval(
   figureOf: PairedFigure,
 ): { low: number; high: number } {
   if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
-  const figures = Array.from({ length: RESAMPLES }, () => {
+  const drawn = Array.from({ length: RESAMPLES }, () => {
     const rounds = side.map(() => Math.floor(random() * side.length));
     const draw = (samples: readonly number[]) => rounds.map((round) => samples[round] ?? Number.NaN);
     return figureOf(draw(side), draw(baseline));
   }).toSorted((a, b) => a - b);
-  return { low: percentile(figures, TAILS.low), high: percentile(figures, TAILS.high) };
+  return { low: percentile(drawn, TAILS.low), high: percentile(drawn, TAILS.high) };
 }
 
 /** Runs the plan. An error of any side ends it: a comparison with missing rounds is invalid. */
@@ -214,9 +214,9 @@ const factMeets = ({ value, atLeast = -Infinity, atMost = Infinity }: Fact) =>
 function measurementTable(measurement: Measurement): string {
   const rows = measurement.sides.map((side) => {
     const ratio = measurement.ratios.find((candidate) => candidate.side === side.name);
-    const figures = [side.median, side.p10, side.p90].map(formatFigure);
+    const own = [side.median, side.p10, side.p90].map(formatFigure);
     const beyond = measurement.beyond.find((candidate) => candidate.side === side.name);
-    if (ratio === undefined || beyond === undefined) return [side.name, ...figures, 'baseline'];
+    if (ratio === undefined || beyond === undefined) return [side.name, ...own, 'baseline'];
     const interval = `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`;
     const more = [beyond.beyond, beyond.low, beyond.high].map(formatFigure);
     const goals = [
@@ -226,20 +226,12 @@ function measurementTable(measurement: Measurement): string {
         : [goalText(beyondMeets(beyond), `at most ${beyond.atMost} ${measurement.unit} beyond`)]),
     ];
     const ends = `${more[1]} to ${more[2]}`;
-    return [side.name, ...figures, ratio.ratio.toFixed(3), interval, more[0] ?? '', ends, goals.join(', ')];
+    return [side.name, ...own, ratio.ratio.toFixed(3), interval, more[0] ?? '', ends, goals.join(', ')];
   });
   const head = `${measurement.title}, ${measurement.unit}, ${measurement.rounds} rounds, seed ${measurement.seed}`;
-  const columns = [
-    { title: 'side' },
-    { title: 'median', align: 'right' },
-    { title: 'p10', align: 'right' },
-    { title: 'p90', align: 'right' },
-    { title: 'ratio', align: 'right' },
-    { title: '95 % interval' },
-    { title: 'beyond', align: 'right' },
-    { title: '95 % interval' },
-    { title: 'goal' },
-  ] as const;
+  const spread = ['median', 'p10', 'p90'].map(figures);
+  const compared = [figures('ratio'), '95 % interval', figures('beyond'), '95 % interval'];
+  const columns = ['side', ...spread, ...compared, 'goal'];
   return `${head}\n${formatTable(columns, rows)}`;
 }
 
@@ -251,13 +243,7 @@ function factTable(facts: readonly Fact[]): string {
     const goal = goals.length === 0 ? '' : goalText(factMeets(fact), goals.join(', '));
     return [fact.name, formatFigure(fact.value), fact.unit, goal];
   });
-  const columns = [
-    { title: 'figure' },
-    { title: 'value', align: 'right' },
-    { title: 'unit' },
-    { title: 'goal' },
-  ] as const;
-  return rows.length === 0 ? '' : formatTable(columns, rows);
+  return rows.length === 0 ? '' : formatTable(['figure', figures('value'), 'unit', 'goal'], rows);
 }
 
 /** The text printed by `publish`. */

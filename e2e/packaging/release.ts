@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
 import { runOrThrow } from '../child-process.ts';
 import { build } from '../run/artefacts.ts';
-import { formatTable, heading, printLine } from '../run/display.ts';
+import { figures, formatTable, heading, printLine } from '../run/display.ts';
 import { endCommandsOnSignals } from '../run/step-command.ts';
 import { SCRATCH, scratchDirectory, TOP } from '../scratch.ts';
 import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
@@ -329,7 +329,7 @@ async function main(): Promise<number> {
   const packages = await writeRelease(OUT);
   printLine(
     formatTable(
-      [{ title: 'package' }, { title: 'KiB', align: 'right' }, { title: 'SHA-256' }],
+      ['package', figures('KiB'), 'SHA-256'],
       packages.map(({ name, bytes, sha256 }) => [name, (bytes / 1024).toFixed(0), sha256]),
     ),
   );

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Session } from '../browsers/session.ts';
-import { Display, formatDuration, formatTable } from './display.ts';
+import { Display, figures, formatDuration, formatTable } from './display.ts';
 import { tour } from './start.ts';
 import { runStep } from './step-command.ts';
 
@@ -65,7 +65,7 @@ test('durations use a readable unit', () => {
 
 test('columns are as wide as their widest cell, numbers right-aligned', () => {
   const table = formatTable(
-    [{ title: 'origin' }, { title: 'requests', align: 'right' }],
+    ['origin', figures('requests')],
     [['https://both.test', '21'], ['https://a.test']],
   );
   assert.deepEqual(table.split('\n'), [

@@ -96,25 +96,26 @@ export function formatDuration(ms: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-interface Column {
-  readonly title: string;
-  readonly align?: 'left' | 'right';
-}
+/** A column of words by its title, or one of figures. */
+type Column = string | { readonly figures: string };
+
+/** A column of figures, which are aligned by their ends. */
+export const figures = (title: string): Column => ({ figures: title });
 
 /** The table's lines joined, without a trailing newline; a row may be shorter than the head. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.figures));
+  const widths = titles.map((title, index) =>
+    Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
   const line = (cells: readonly string[]) =>
     columns
       .map((column, index) => {
-        const cell = cells[index] ?? '';
-        const width = widths[index] ?? 0;
-        return column.align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+        const [cell, width] = [cells[index] ?? '', widths[index] ?? 0];
+        return typeof column === 'string' ? cell.padEnd(width) : cell.padStart(width);
       })
       .join('  ')
       .trimEnd();
   const rule = widths.map((width) => '─'.repeat(width)).join('  ');
-  return [line(columns.map((column) => column.title)), rule, ...rows.map(line)].join('\n');
+  return [line(titles), rule, ...rows.map(line)].join('\n');
 }

@@ -27,7 +27,7 @@ import { everyKind, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
-import { beginStep, formatTable, heading, printLine } from './display.ts';
+import { beginStep, figures, formatTable, heading, printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 
 /** Enough for a browser to learn about HTTP/3 on the first visit, use it on the next, and be forecast on the last. */
@@ -171,13 +171,7 @@ function rowsOfSite(site: string, popups: PopupRows): readonly OriginRow[] {
 
 /** The tables of all sites. */
 function formatAdoption(report: Report, popups: PopupRows): string {
-  const columns = [
-    { title: 'origin' },
-    { title: 'protocol used' },
-    { title: 'requests', align: 'right' },
-    { title: 'forecast' },
-    { title: 'verdict' },
-  ] as const;
+  const columns = ['origin', 'protocol used', figures('requests'), 'forecast', 'verdict'];
   const sections = report.sites.map((site) => {
     const rows = rowsOfSite(site.site, popups);
     const origins = site.origins.toSorted((a, b) => total(b) - total(a));

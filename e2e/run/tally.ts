@@ -1,6 +1,6 @@
 // The result of a suite, whichever tool ran it, and the summary of all suites: every skipped test is listed, and a
 // suite that tested nothing has failed.
-import { formatTable } from './display.ts';
+import { figures, formatTable } from './display.ts';
 import type { StepResult } from './step-command.ts';
 
 export interface Failure {
@@ -91,13 +91,7 @@ export function formatSummary(results: readonly SuiteResult[]): string {
   for (const { suite, skipped } of results)
     for (const skip of skipped) parts.push(`– ${suite}: ${skip.name}\n  skipped: ${skip.reason}`);
   const table = formatTable(
-    [
-      { title: 'suite' },
-      { title: 'passed', align: 'right' },
-      { title: 'failed', align: 'right' },
-      { title: 'skipped', align: 'right' },
-      { title: 'seconds', align: 'right' },
-    ],
+    ['suite', ...['passed', 'failed', 'skipped', 'seconds'].map(figures)],
     results.map((result) => [
       result.suite,
       String(result.passed),
