@@ -311,7 +311,7 @@ test('in every cell: first the link, then preparations, then the turns', async (
   ]);
   assert.deepEqual(log.slice(0, 3), ['link', 'a prepares', 'b prepares']);
   assert.equal(log.length, 2 * (1 + 2 + 2 * 3));
-  for (const cell of collect(measuring.journal).cells) {
+  for (const cell of collect(measuring.journal)) {
     assert.equal(cell.trials.a?.length, 5);
     assert.equal(cell.trials.b?.length, 5);
     // Every other report is of what was sent between turns.
@@ -329,7 +329,7 @@ test('a client that crashes is named, keeps its trials in that cell, and is cont
   const { measuring, plan } = await setUp(context, { a: wellBehaved, b: breaksOnce });
   await measure(measuring, plan);
   assert.deepEqual(progress(measuring.journal), { made: 17, asked: 20 });
-  const [first, second] = collect(measuring.journal).cells;
+  const [first, second] = collect(measuring.journal);
   assert.deepEqual(first?.crashed, { b: 'segmentation fault' });
   assert.equal(first?.trials.a?.length, 5);
   assert.equal(first?.trials.b?.length, 2);
@@ -337,7 +337,7 @@ test('a client that crashes is named, keeps its trials in that cell, and is cont
 
   await measure(measuring, remaining(plan, measuring.journal));
   assert.deepEqual(progress(measuring.journal), { made: 20, asked: 20 });
-  const again = collect(measuring.journal).cells[0];
+  const again = collect(measuring.journal)[0];
   assert.equal(again?.crashed, undefined);
   assert.equal(again?.trials.a?.length, 5);
   assert.equal(again?.trials.b?.length, 5);
@@ -346,14 +346,14 @@ test('a client that crashes is named, keeps its trials in that cell, and is cont
 test('fewer trials than requested are not accepted as complete', async (context) => {
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).slice(1) });
   await measure(measuring, plan);
-  assert.deepEqual(collect(measuring.journal).cells[0]?.crashed, { a: 'a gave 1 trials when asked for 2' });
+  assert.deepEqual(collect(measuring.journal)[0]?.crashed, { a: 'a gave 1 trials when asked for 2' });
 });
 
 test('a failed trial is a trial', async (context) => {
   const failed: LabTrial = { adopted: null, establishedMs: null, firstByteMs: null, error: 'no answer' };
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).fill(failed) });
   await measure(measuring, plan);
-  assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
+  assert.deepEqual(collect(measuring.journal)[0]?.trials.a, Array(5).fill(failed));
 });
 
 test('a client that hangs ends the run, and earlier measurements are kept', async (context) => {

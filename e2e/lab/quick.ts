@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { median } from '@photofinish/shared/race/statistics';
 import type { DirectionReport } from '../network/link.ts';
 import { heading, printLine } from '../run/display.ts';
-import { type AdoptionResult, CELLS, type CellResult, collect } from './adoption/turns.ts';
+import { CELLS, type CellResult, collect } from './adoption/turns.ts';
 import { adoption, CLIENTS } from './adoption.ts';
 import { folderOf, laboratoryOpens, readOptions, record, runProgram } from './experiment.ts';
 import paper from './report/paper.json' with { type: 'json' };
@@ -120,7 +120,7 @@ export function linkLoses({ cell, link }: CellResult): Expectation {
 }
 
 /** No client crashed in any cell. */
-export function nobodyBrokeOff({ cells }: AdoptionResult): Expectation {
+export function nobodyBrokeOff(cells: readonly CellResult[]): Expectation {
   const crashed = cells.flatMap((cell) => Object.entries(cell.crashed ?? {}));
   return {
     title: 'nobody broke off',
@@ -140,12 +140,12 @@ const TRIALS = 20;
 /** Its trials take an additional round trip over old HTTP, and without loss are all alike. */
 const ALT_SVC_TRIALS = 10;
 
-function expectations(run: AdoptionResult): Expectation[] {
-  const lossless = run.cells.find(({ cell }) => cell.id === LOSSLESS);
-  const lossy = run.cells.find(({ cell }) => cell.id === LOSSY);
+function expectations(cells: readonly CellResult[]): Expectation[] {
+  const lossless = cells.find(({ cell }) => cell.id === LOSSLESS);
+  const lossy = cells.find(({ cell }) => cell.id === LOSSY);
   if (lossless === undefined || lossy === undefined) throw new Error('a cell was not measured');
   return [
-    nobodyBrokeOff(run),
+    nobodyBrokeOff(cells),
     ...[lossless, lossy].map(linkLoses),
     ...ALL.flatMap((name) => [neverFails(lossless, name), adopts(lossless, name)]),
     ...RACES.map((name) => takesRoundTrips(lossless, name, 1)),

@@ -15,7 +15,6 @@ import {
   DEADLINE_MS,
   type LabTrial,
   labTrialSchema,
-  type UnavailableClient,
 } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
 import {
@@ -96,11 +95,6 @@ export interface CellResult {
   readonly crashed?: Readonly<Record<string, string>>;
 }
 
-export interface AdoptionResult {
-  readonly absent: readonly UnavailableClient[];
-  readonly cells: readonly CellResult[];
-}
-
 function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellResult {
   const here = lines.filter(({ scenario }) => scenario === cell.id);
   const trials: Record<string, readonly LabTrial[]> = {};
@@ -126,18 +120,14 @@ export function progress(recorded: AdoptionRecord): { readonly made: number; rea
   const { clients, scenarios } = recorded.meta.asked;
   const perCell = clients.reduce((sum, { trials }) => sum + trials, 0);
   const made = collect(recorded)
-    .cells.flatMap(({ trials }) => Object.values(trials))
+    .flatMap(({ trials }) => Object.values(trials))
     .reduce((sum, trials) => sum + trials.length, 0);
   return { made, asked: perCell * scenarios.length };
 }
 
-/** The input for the expectations of `quick`. */
-export function collect(recorded: AdoptionRecord): AdoptionResult {
-  const { asked, found } = recorded.meta;
-  return {
-    absent: found.absent,
-    cells: asked.scenarios.map((cell) => cellResult(recorded, cell)),
-  };
+/** The results of every cell, the input for the expectations of `quick`. */
+export function collect(recorded: AdoptionRecord): CellResult[] {
+  return recorded.meta.asked.scenarios.map((cell) => cellResult(recorded, cell));
 }
 
 /** One setting of the link, in which every client is measured. */
