@@ -7,11 +7,14 @@ import {
   CACHE_FILE,
   type Completion,
   EXPLAIN_OPTIONS,
+  flag,
   json,
   type OptionTable,
   RACE_OPTIONS,
+  repeatable,
   SURVEY_ACTIONS,
   SURVEY_OPTIONS,
+  valued,
 } from './option-tables.ts';
 
 export interface CommandSpec {
@@ -32,7 +35,7 @@ export type Shell = (typeof SHELLS)[number];
 export const CACHE_ACTIONS = ['list', 'show', 'forget', 'clear'] as const;
 export const CACHE_OPTIONS = {
   cache: CACHE_FILE,
-  yes: { type: 'boolean', help: ['clear without asking'] },
+  yes: flag('clear without asking'),
   json: json('photofinish.cache/1'),
 } as const satisfies OptionTable;
 
@@ -42,74 +45,50 @@ export const NETWORK_OPTIONS = {
   json: json('photofinish.networks/1'),
 } as const satisfies OptionTable;
 
-const PROFILE = {
-  browser: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME',
-    complete: BROWSER_NAMES,
-    help: [`${BROWSER_NAMES.join(', ')}; may be repeated`, '  (default: every browser found)'],
-  },
-  'user-data-dir': {
-    type: 'string',
-    value: 'DIR',
-    complete: 'directory',
-    help: ['a Chromium profile elsewhere; nothing outside DIR is', 'written (not on Windows)'],
-  },
-} as const satisfies OptionTable;
+const USER_DATA_DIR = valued(
+  'DIR',
+  'a Chromium profile elsewhere; nothing outside DIR is written (not on Windows)',
+  'directory',
+);
 
 export const INSTALL_OPTIONS = {
-  ...PROFILE,
-  config: { type: 'string', value: 'FILE', complete: 'file', help: ["the helper's settings file"] },
-  'extension-id': {
-    type: 'string',
-    multiple: true,
-    value: 'ID',
-    help: ["also allow this Chromium extension: a store's edition", 'has an ID of its own; may be repeated'],
-  },
+  browser: repeatable(
+    'NAME',
+    `${BROWSER_NAMES.join(', ')}; may be repeated\n  (default: every browser found)`,
+    BROWSER_NAMES,
+  ),
+  'user-data-dir': USER_DATA_DIR,
+  config: valued('FILE', "the helper's settings file", 'file'),
+  'extension-id': repeatable(
+    'ID',
+    "also allow this Chromium extension: a store's edition has an ID of its own; may be repeated",
+  ),
   json: json('photofinish.install/1'),
 } as const satisfies OptionTable;
 
 export const UNINSTALL_OPTIONS = {
-  ...PROFILE,
-  browser: {
-    ...PROFILE.browser,
-    help: [`${BROWSER_NAMES.join(', ')}; may be repeated`, '  (default: all of them)'],
-  },
+  browser: repeatable(
+    'NAME',
+    `${BROWSER_NAMES.join(', ')}; may be repeated\n  (default: all of them)`,
+    BROWSER_NAMES,
+  ),
+  'user-data-dir': USER_DATA_DIR,
   json: json('photofinish.install/1'),
 } as const satisfies OptionTable;
 
 export const DOCTOR_OPTIONS = {
-  'user-data-dir': {
-    type: 'string',
-    value: 'DIR',
-    complete: 'directory',
-    help: ['check the Chromium profile in DIR instead'],
-  },
-  'extension-id': {
-    type: 'string',
-    multiple: true,
-    value: 'ID',
-    help: ['expect this Chromium extension to be allowed, too; may', 'be repeated'],
-  },
+  'user-data-dir': valued('DIR', 'check the Chromium profile in DIR instead', 'directory'),
+  'extension-id': repeatable('ID', 'expect this Chromium extension to be allowed, too; may be repeated'),
   json: json('photofinish.doctor/1'),
 } as const satisfies OptionTable;
 
 export const REPORT_OPTIONS = {
-  diff: { type: 'boolean', help: ['compare two FILEs'] },
-  site: { type: 'string', multiple: true, value: 'SITE', help: ['only this site; may be repeated'] },
-  html: {
-    type: 'string',
-    value: 'OUT',
-    complete: 'file',
-    help: ['write one self-contained page to OUT'],
-  },
-  csv: { type: 'string', value: 'OUT', complete: 'file', help: ['write a table to OUT'] },
-  markdown: { type: 'boolean', help: ['print a summary of at most 40 lines for a ticket'] },
-  json: {
-    type: 'boolean',
-    help: ['print the document itself, checked; with --diff, one', 'photofinish.report-diff/2 document'],
-  },
+  diff: flag('compare two FILEs'),
+  site: repeatable('SITE', 'only this site; may be repeated'),
+  html: valued('OUT', 'write one self-contained page to OUT', 'file'),
+  csv: valued('OUT', 'write a table to OUT', 'file'),
+  markdown: flag('print a summary of at most 40 lines for a ticket'),
+  json: flag('print the document itself, checked; with --diff, one photofinish.report-diff/2 document'),
 } as const satisfies OptionTable;
 
 export const CODES_OPTIONS = { json: json('photofinish.codes/1') } as const satisfies OptionTable;

@@ -9,11 +9,7 @@ const MAIN_WORDS = [...COMMANDS, 'help', '--help', '--version'];
 
 /** The main part of an option's help: the text before remarks and lists. */
 function gist({ help }: OptionSpec): string {
-  const list = help.findIndex((line) => line.startsWith(' '));
-  const [summary = ''] = help
-    .slice(0, list === -1 ? help.length : list)
-    .join(' ')
-    .split(/;| \(/);
+  const [summary = ''] = help.split(/\n|;| \(/);
   return summary;
 }
 

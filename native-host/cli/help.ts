@@ -167,11 +167,10 @@ Exit status: 0 success, 1 something failed, 2 bad usage or input,
 
 function optionLines(name: string, { value, help }: OptionSpec): string[] {
   const label = `  --${name}${value === undefined ? '' : ` ${value}`}`;
-  const [first = '', ...more] = help;
-  const further = more.map((line) => ' '.repeat(OPTION_COLUMN) + line);
+  const [first = '', ...more] = help.split('\n').flatMap((line) => wrapped(line, ' '.repeat(OPTION_COLUMN)));
   return label.length < OPTION_COLUMN
-    ? [label.padEnd(OPTION_COLUMN) + first, ...further]
-    : [label, ' '.repeat(OPTION_COLUMN) + first, ...further];
+    ? [label.padEnd(OPTION_COLUMN) + first.trimStart(), ...more]
+    : [label, first, ...more];
 }
 
 function optionsText(options: OptionTable): string {

@@ -147,7 +147,7 @@ test('the largest and smallest values are taken', () => {
 test('an option applies to the actions that its help names', () => {
   for (const [option, { actions, type, help }] of Object.entries(SURVEY_OPTIONS)) {
     const isOfServer = actions.length === SURVEY_ACTIONS.length - 2;
-    if (!isOfServer) assert.ok(help.join(' ').startsWith(`${actions.join(', ')}: `), option);
+    if (!isOfServer) assert.ok(help.startsWith(`${actions.join(', ')}: `), option);
     for (const action of SURVEY_ACTIONS) {
       const refused = new RegExp(`^survey ${action} does not take --${option},`);
       const words = [action, `--${option}`, ...(type === 'string' ? ['-'] : [])];
