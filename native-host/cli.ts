@@ -7,32 +7,21 @@ import { Complaint, didYouMean, EXIT_FAILED, EXIT_OK, listed } from './cli/usage
 import { commandLine } from './install/own-command.ts';
 import { VERSION } from './version.ts';
 
-async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
-  switch (command) {
-    case 'race':
-      return (await import('./cli/race.ts')).runRace(args, terminal);
-    case 'survey':
-      return (await import('./cli/survey.ts')).runSurvey(args, terminal);
-    case 'explain':
-      return (await import('./cli/explain.ts')).runExplain(args, terminal);
-    case 'cache':
-      return (await import('./cli/cache.ts')).runCache(args, terminal);
-    case 'network':
-      return (await import('./cli/network.ts')).runNetwork(args, terminal);
-    case 'install':
-      return (await import('./cli/install.ts')).runInstall(args, terminal);
-    case 'uninstall':
-      return (await import('./cli/install.ts')).runUninstall(args, terminal);
-    case 'doctor':
-      return (await import('./cli/doctor.ts')).runDoctor(args, terminal);
-    case 'report':
-      return (await import('./cli/report.ts')).runReport(args, terminal);
-    case 'codes':
-      return (await import('./cli/codes.ts')).runCodes(args, terminal);
-    case 'completion':
-      return (await import('./cli/completion.ts')).runCompletion(args, terminal);
-  }
-}
+type Run = (args: readonly string[], terminal: Terminal) => number | Promise<number>;
+
+const LOAD: Readonly<Record<Command, () => Promise<Run>>> = {
+  race: async () => (await import('./cli/race.ts')).runRace,
+  survey: async () => (await import('./cli/survey.ts')).runSurvey,
+  explain: async () => (await import('./cli/explain.ts')).runExplain,
+  report: async () => (await import('./cli/report.ts')).runReport,
+  cache: async () => (await import('./cli/cache.ts')).runCache,
+  network: async () => (await import('./cli/network.ts')).runNetwork,
+  install: async () => (await import('./cli/install.ts')).runInstall,
+  uninstall: async () => (await import('./cli/install.ts')).runUninstall,
+  doctor: async () => (await import('./cli/doctor.ts')).runDoctor,
+  codes: async () => (await import('./cli/codes.ts')).runCodes,
+  completion: async () => (await import('./cli/completion.ts')).runCompletion,
+};
 
 function asksFor(args: readonly string[], ...names: readonly string[]): boolean {
   const end = args.indexOf('--');
@@ -76,7 +65,9 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     return showHelp(overview ? null : await commandNamed(name), terminal);
   }
   const command = await commandNamed(first);
-  return asksFor(rest, '-h', '--help') ? showHelp(command, terminal) : runCommand(command, rest, terminal);
+  if (asksFor(rest, '-h', '--help')) return showHelp(command, terminal);
+  const runCommand = await LOAD[command]();
+  return runCommand(rest, terminal);
 }
 
 const terminal = processTerminal();

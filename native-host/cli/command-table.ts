@@ -93,22 +93,7 @@ export const REPORT_OPTIONS = {
 
 export const CODES_OPTIONS = { json: json('photofinish.codes/1') } as const satisfies OptionTable;
 
-export const COMMANDS = [
-  'race',
-  'survey',
-  'explain',
-  'report',
-  'cache',
-  'network',
-  'install',
-  'uninstall',
-  'doctor',
-  'codes',
-  'completion',
-] as const;
-export type Command = (typeof COMMANDS)[number];
-
-export const TABLE: Readonly<Record<Command, CommandSpec>> = {
+const SPECS = {
   race: {
     summary: 'race origins now',
     forms: ['ORIGIN... [OPTIONS]', '- [OPTIONS]'],
@@ -178,4 +163,8 @@ export const TABLE: Readonly<Record<Command, CommandSpec>> = {
     actions: SHELLS,
     options: {},
   },
-};
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+export type Command = keyof typeof SPECS;
+export const COMMANDS = Object.keys(SPECS) as readonly Command[];
+export const TABLE: Readonly<Record<Command, CommandSpec>> = SPECS;
