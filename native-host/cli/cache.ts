@@ -27,7 +27,7 @@ import {
   table,
   wrapped,
 } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand, readOrigin } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, oneOf, parseCommand, readOrigin } from './usage.ts';
 
 const CACHE_SCHEMA = 'photofinish.cache/1';
 
@@ -107,8 +107,7 @@ export async function runCache(args: readonly string[], terminal: Terminal): Pro
   const { values, positionals } = parseCommand('cache', args, CACHE_OPTIONS);
   const [word, ...texts] = positionals;
   if (word === undefined) throw new Complaint('bad-usage', `cache takes ${listed(CACHE_ACTIONS)}`);
-  const action = CACHE_ACTIONS.find((each) => each === word);
-  if (action === undefined) throw notOneOf('bad-usage', 'cache', word, CACHE_ACTIONS);
+  const action = oneOf('bad-usage', 'cache', word, CACHE_ACTIONS);
   if ((action === 'list' || action === 'clear') && texts.length > 0)
     throw new Complaint('bad-usage', `cache ${action} takes no argument`);
   if (values.yes && action !== 'clear') throw new Complaint('bad-usage', '--yes is for cache clear only');

@@ -3,7 +3,7 @@
 import { COMMANDS, type Command, type CommandSpec, SHELLS, type Shell, TABLE } from './command-table.ts';
 import type { Completion, OptionSpec } from './option-tables.ts';
 import type { Terminal } from './terminal.ts';
-import { Complaint, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
+import { Complaint, EXIT_OK, listed, oneOf, parseCommand } from './usage.ts';
 
 const MAIN_WORDS = [...COMMANDS, 'help', '--help', '--version'];
 
@@ -171,10 +171,8 @@ export function completionScript(shell: Shell): string {
 export function runCompletion(args: readonly string[], terminal: Terminal): number {
   const { positionals } = parseCommand('completion', args, TABLE.completion.options);
   const [named, ...more] = positionals;
-  const shell = SHELLS.find((each) => each === named);
   if (named === undefined || more.length > 0)
     throw new Complaint('bad-usage', `completion takes one shell: ${listed(SHELLS)}`);
-  if (shell === undefined) throw notOneOf('bad-usage', 'completion', named, SHELLS);
-  terminal.result(completionScript(shell));
+  terminal.result(completionScript(oneOf('bad-usage', 'completion', named, SHELLS)));
   return EXIT_OK;
 }

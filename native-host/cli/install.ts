@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { loadSettings, SettingsError } from '../config.ts';
-import { BROWSER_NAMES, type BrowserName } from '../install/browser-names.ts';
+import { BROWSER_NAMES } from '../install/browser-names.ts';
 import { browsersOf, type UserDirectories, userDirectories } from '../install/browsers.ts';
 import { addonFinding } from '../install/doctor.ts';
 import { earlierConfig, earlierIds, type InstallResult, install, uninstall } from '../install/install.ts';
@@ -27,17 +27,9 @@ import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, table } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, notOneOf, parseCommand } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, oneOf, parseCommand } from './usage.ts';
 
 const INSTALL_SCHEMA = 'photofinish.install/1';
-
-function readBrowsers(names: readonly string[]): readonly BrowserName[] {
-  return names.map((name) => {
-    const known = BROWSER_NAMES.find((browser) => browser === name);
-    if (known === undefined) throw notOneOf('bad-browser', '--browser', name, BROWSER_NAMES);
-    return known;
-  });
-}
 
 /**
  * An absolute profile directory; it must exist, because a mistyped one would be created and never used by a browser.
@@ -68,7 +60,7 @@ function readRequest(
   userDataDir: string | undefined,
   extensionIds: readonly string[] | undefined,
 ): InstallRequest {
-  const browsers = readBrowsers(names);
+  const browsers = names.map((name) => oneOf('bad-browser', '--browser', name, BROWSER_NAMES));
   const userDataDirectory = readUserDataDirectory(userDataDir);
   if (userDataDirectory !== null && browsers.includes('firefox'))
     throw new Complaint(

@@ -11,7 +11,7 @@ import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './command-table.ts';
 import { cachePath, changing, networkSalt, openCache } from './helper-caches.ts';
 import type { Terminal } from './terminal.ts';
 import { ago, type Cell, columnsOf, keyNamed, type Paint, printable, table } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, oneOf, parseCommand } from './usage.ts';
 
 const NETWORKS_SCHEMA = 'photofinish.networks/1';
 
@@ -134,12 +134,10 @@ export async function runNetwork(args: readonly string[], terminal: Terminal): P
   const { values, positionals } = parseCommand('network', args, NETWORK_OPTIONS);
   const [word, ...rest] = positionals;
   if (word === undefined) throw new Complaint('bad-usage', `network takes ${listed(NETWORK_ACTIONS)}`);
-  const action = NETWORK_ACTIONS.find((each) => each === word);
+  const action = oneOf('bad-usage', 'network', word, NETWORK_ACTIONS);
   const json = values.json ?? false;
   const path = cachePath(values.cache ?? null);
   switch (action) {
-    case undefined:
-      throw notOneOf('bad-usage', 'network', word, NETWORK_ACTIONS);
     case 'list':
       if (rest.length > 0) throw new Complaint('bad-usage', 'network list takes no argument');
       return list(path, json, terminal);

@@ -198,10 +198,11 @@ export function commandFor(command: RaceCommand, mode: Mode): RaceCommand {
 /** The command, every value validated. Throws a Complaint for the first mistake. */
 export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const { values, positionals } = parseCommand('race', args, RACE_OPTIONS);
-  const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');
+  const mode = oneOf('bad-mode', '--mode', values.mode ?? 'race', MODES);
   const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
   const trials = trialsIn(mode, trialsAsked);
-  const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
+  const usualMemory = trials > 1 ? 'none' : 'full';
+  const memory = oneOf('bad-memory', '--memory', values.memory ?? usualMemory, MEMORIES);
   const fleet = values.fleet ?? false;
   if (fleet && memory === 'none')
     throw new Complaint(

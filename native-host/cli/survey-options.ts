@@ -10,7 +10,7 @@ import { type Job, nameSchema, SURVEY_MODES } from '../survey/schema.ts';
 import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
 import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { readPins, readResolver } from './race-options.ts';
-import { Complaint, listed, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
+import { Complaint, listed, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 export type SurveyAction = (typeof SURVEY_ACTIONS)[number];
 
@@ -126,8 +126,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
   const [word, ...rest] = positionals;
   if (word === undefined) throw new Complaint('bad-usage', `survey takes ${listed(SURVEY_ACTIONS)}`);
-  const action = SURVEY_ACTIONS.find((name) => name === word);
-  if (action === undefined) throw notOneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
+  const action = oneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
   for (const option of Object.keys(values)) checkApplies(option, action);
   checkWords(action, rest);
   const credentials = [values.creds, values.nkey].filter((file) => file !== undefined);
@@ -156,7 +155,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     drain: values.drain ?? false,
     replicas: wholeNumber('replicas', values.replicas, 1, 5, 1),
     seed: readSeed(values.seed ?? DEFAULT_SEED),
-    mode: oneOf('bad-mode', 'mode', values.mode, SURVEY_MODES, 'race'),
+    mode: oneOf('bad-mode', '--mode', values.mode ?? 'race', SURVEY_MODES),
     trials: wholeNumber('trials', values.trials, 1, 100_000, null),
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
     canaries: (values.canary ?? []).map((text) => readOrigin(text).origin),

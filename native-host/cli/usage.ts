@@ -182,28 +182,16 @@ export function wholeNumber<Fallback extends number | null>(
   return value;
 }
 
-/** The complaint about a value outside a closed list. */
-export function notOneOf(
+/** A word of a closed list; `what` takes it. Throws a Complaint for any other. */
+export function oneOf<T extends string>(
   code: ComplaintCode,
   what: string,
   text: string,
-  values: readonly string[],
-): Complaint {
-  return new Complaint(code, `${what} takes ${listed(values)}, not "${text}"${didYouMean(text, values)}`);
-}
-
-/** One of a closed list, or the fallback when the option is absent. */
-export function oneOf<T extends string>(
-  code: ComplaintCode,
-  option: string,
-  text: string | undefined,
   values: readonly T[],
-  fallback: T,
 ): T {
-  if (text === undefined) return fallback;
   const found = values.find((value) => value === text);
-  if (found === undefined) throw notOneOf(code, `--${option}`, text, values);
-  return found;
+  if (found !== undefined) return found;
+  throw new Complaint(code, `${what} takes ${listed(values)}, not "${text}"${didYouMean(text, values)}`);
 }
 
 /** `a, b or c`. */
