@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
-import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/terms';
+import { MEMORIES, MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
 import { withoutZone } from '../address/address-bytes.ts';
@@ -54,45 +54,7 @@ export function inShard({ index, of, seed }: Shard, origin: string): boolean {
   return hash % of === index % of;
 }
 
-export interface RaceCommand {
-  /** Empty if they are read line by line. */
-  readonly origins: readonly OriginParts[];
-  /** Whether requests are read from standard input. */
-  readonly fromInput: boolean;
-  readonly mode: Mode;
-  readonly memory: Memory;
-  /** Whether that was given explicitly: several trials have another default. */
-  readonly memoryAsked: boolean;
-  /** Whether what other machines share is used, and the outcomes are shared. */
-  readonly fleet: boolean;
-  /** Trials per origin; in mode `compare` the maximum number of pairs. */
-  readonly trials: number;
-  /** The same if given explicitly: a line of standard input may name a mode with a different default. */
-  readonly trialsAsked: number | null;
-  /** Concurrent trials for origins on the command line. */
-  readonly concurrency: number;
-  /** The same if given explicitly: races from standard input are otherwise paced adaptively. */
-  readonly concurrencyAsked: number | null;
-  readonly pacing: PacingOptions;
-  /** Whether ML-KEM key shares are offered. */
-  readonly postQuantum: boolean;
-  readonly timeoutMs: number;
-  /** PEM files with additional trust anchors. */
-  readonly caFiles: readonly string[];
-  /** `host:port` to address literal. */
-  readonly pins: ReadonlyMap<string, string>;
-  /** `address:port` of the DNS server, null for the system's. */
-  readonly resolver: string | null;
-  readonly cacheFile: string | null;
-  /** Replaces the detected network. */
-  readonly network: string | null;
-  readonly allowPrivate: boolean;
-  /** The share of standard input to race; null: all of it. */
-  readonly shard: Shard | null;
-  /** Notes how far standard input has been raced, and where an earlier run ended. */
-  readonly resumeFile: string | null;
-  readonly json: boolean;
-}
+export type RaceCommand = Readonly<ReturnType<typeof parseRaceCommand>>;
 
 const MAX_NETWORK_CHARS = 64;
 /** The first retransmission would be after half a minute: longer than any race. */
@@ -127,7 +89,7 @@ function withoutBrackets(text: string): string {
   return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
 }
 
-/** Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
+/** Addresses by `host:port`. Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
 export function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
   const pins = new Map<string, string>();
   for (const text of texts) {
@@ -174,7 +136,10 @@ interface InputOptions {
   readonly resume?: string;
 }
 
-/** The options for requests from standard input. */
+/**
+ * The options for requests from standard input: the share to race, null for all of it, and the file that notes how far it
+ * has been raced.
+ */
 function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: boolean) {
   if (!fromInput && (shard ?? seed ?? resume) !== undefined)
     throw new Complaint('bad-usage', `--shard, --seed and --resume are for origins read with "${INPUT}"`);
@@ -196,7 +161,7 @@ export function commandFor(command: RaceCommand, mode: Mode): RaceCommand {
 }
 
 /** The command, every value validated. Throws a Complaint for the first mistake. */
-export function parseRaceCommand(args: readonly string[]): RaceCommand {
+export function parseRaceCommand(args: readonly string[]) {
   const { values, positionals } = parseCommand('race', args, RACE_OPTIONS);
   const mode = oneOf('bad-mode', '--mode', values.mode ?? 'race', MODES);
   const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
@@ -215,35 +180,48 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const fromInput = positionals.length === 1 && positionals[0] === INPUT;
   const most = fromInput ? MAX_LINES_AT_A_TIME : 256;
   const concurrencyAsked = wholeNumber('concurrency', values.concurrency, 1, most, null);
+  const pacing: PacingOptions = {
+    tcpAttemptDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
+    attemptDelayMs: wholeNumber(
+      'attempt-delay',
+      values['attempt-delay'],
+      LEAST_ATTEMPT_DELAY_MS,
+      MAX_ATTEMPT_DELAY_MS,
+      null,
+    ),
+    hedge,
+    initialRttMs: wholeNumber('initial-rtt', values['initial-rtt'], 1, MAX_INITIAL_RTT_MS, null),
+  };
   return {
+    /** Empty if they are read line by line. */
     origins: fromInput ? [] : readOrigins(positionals),
+    /** Whether requests are read from standard input. */
     fromInput,
     mode,
     memory,
+    /** Whether that was given explicitly: several trials have another default. */
     memoryAsked: values.memory !== undefined,
+    /** Whether what other machines share is used, and the outcomes are shared. */
     fleet,
+    /** Trials per origin; in mode `compare` the maximum number of pairs. */
     trials,
+    /** The same if given explicitly: a line of standard input may name a mode with a different default. */
     trialsAsked,
+    /** Concurrent trials for origins on the command line. */
     concurrency: concurrencyAsked ?? 1,
+    /** The same if given explicitly: races from standard input are otherwise paced adaptively. */
     concurrencyAsked,
-    pacing: {
-      tcpAttemptDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
-      attemptDelayMs: wholeNumber(
-        'attempt-delay',
-        values['attempt-delay'],
-        LEAST_ATTEMPT_DELAY_MS,
-        MAX_ATTEMPT_DELAY_MS,
-        null,
-      ),
-      hedge,
-      initialRttMs: wholeNumber('initial-rtt', values['initial-rtt'], 1, MAX_INITIAL_RTT_MS, null),
-    },
+    pacing,
+    /** Whether ML-KEM key shares are offered. */
     postQuantum: !(values['no-post-quantum'] ?? false),
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
+    /** PEM files with additional trust anchors. */
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),
+    /** Null: the system's. */
     resolver: values.resolver === undefined ? null : readResolver(values.resolver),
     cacheFile: values.cache ?? null,
+    /** Replaces the detected network. */
     network: values.network === undefined ? null : readNetwork(values.network),
     allowPrivate: values['allow-private'] ?? false,
     ...readInputOptions(values, fromInput),

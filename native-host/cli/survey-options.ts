@@ -6,7 +6,7 @@ import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
 import type { ServerOptions } from '../survey/connect.ts';
 import { type Budget, type BudgetChange, budgetSchema } from '../survey/control.ts';
 import { optOut } from '../survey/opt-out.ts';
-import { type Job, nameSchema, SURVEY_MODES } from '../survey/schema.ts';
+import { nameSchema, SURVEY_MODES } from '../survey/schema.ts';
 import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
 import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { readPins, readResolver } from './race-options.ts';
@@ -19,41 +19,7 @@ const DEFAULT_SURVEY = 'survey';
 /** What a survey begins with. */
 const DEFAULT_BUDGET: Budget = { perNetworkPerSecond: 2, totalPerSecond: 0 };
 
-export interface SurveyCommand {
-  readonly action: SurveyAction;
-  /** What follows the action. */
-  readonly rest: readonly string[];
-  readonly survey: string;
-  /** Null: none was given. */
-  readonly server: Omit<ServerOptions, 'token'> | null;
-  readonly vantage: string | null;
-  /** Null: none was given. */
-  readonly worker: string | null;
-  readonly out: string | undefined;
-  readonly html: string | undefined;
-  readonly json: boolean;
-  readonly monitor: string | null;
-  /** Ends when nothing is left. */
-  readonly drain: boolean;
-  readonly replicas: number;
-  readonly seed: string;
-  readonly mode: Job['mode'];
-  readonly trials: number | null;
-  readonly timeoutMs: number;
-  readonly canaries: readonly string[];
-  readonly contact: string | null;
-  /** What a survey begins with. */
-  readonly budget: Budget;
-  /** What of it the command line names. */
-  readonly budgetChange: BudgetChange;
-  readonly concurrency: number | null;
-  readonly caFiles: readonly string[];
-  readonly pins: ReadonlyMap<string, string>;
-  readonly resolver: string | null;
-  readonly allowPrivate: boolean;
-  /** Whether a worker uses and extends what other machines share. */
-  readonly fleet: boolean;
-}
+export type SurveyCommand = Readonly<ReturnType<typeof parseSurveyCommand>>;
 
 function readName(option: string, text: string): string {
   if (v.is(nameSchema, text)) return text;
@@ -122,7 +88,7 @@ function checkWords(action: SurveyAction, [word]: readonly string[]): void {
 }
 
 /** The command, every value validated. Throws a Complaint for the first mistake. */
-export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
+export function parseSurveyCommand(args: readonly string[]) {
   const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
   const [word, ...rest] = positionals;
   if (word === undefined) throw new Complaint('bad-usage', `survey takes ${listed(SURVEY_ACTIONS)}`);
@@ -134,7 +100,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const isOwn = action === 'run' && values.server === undefined;
   if (isOwn && [...credentials, values['tls-ca']].some((file) => file !== undefined))
     throw new Complaint('bad-usage', 'survey run takes --creds, --nkey and --tls-ca only with --server');
-  const server = {
+  const server: Omit<ServerOptions, 'token'> = {
     servers: values.server ?? [DEFAULT_SERVER],
     credsFile: values.creds ?? null,
     nkeyFile: values.nkey ?? null,
@@ -143,8 +109,10 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const budgetChange = readBudget(values['per-network'], values.total);
   return {
     action,
+    /** What follows the action. */
     rest,
     survey: readName('survey', values.survey ?? DEFAULT_SURVEY),
+    /** Null: one of its own is started. */
     server: isOwn ? null : server,
     vantage: values.vantage === undefined ? null : readName('vantage', values.vantage),
     worker: values.worker === undefined ? null : readName('worker', values.worker),
@@ -152,6 +120,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     html: values.html,
     json: values.json ?? false,
     monitor: values.monitor ?? null,
+    /** Whether it ends when nothing is left. */
     drain: values.drain ?? false,
     replicas: wholeNumber('replicas', values.replicas, 1, 5, 1),
     seed: readSeed(values.seed ?? DEFAULT_SEED),
@@ -160,13 +129,16 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
     canaries: (values.canary ?? []).map((text) => readOrigin(text).origin),
     contact: values.contact === undefined ? null : readContact(values.contact),
+    /** What a survey begins with. */
     budget: { ...DEFAULT_BUDGET, ...budgetChange },
+    /** What of it the command line names. */
     budgetChange,
     concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, null),
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),
     resolver: values.resolver === undefined ? null : readResolver(values.resolver),
     allowPrivate: values['allow-private'] ?? false,
+    /** Whether a worker uses and extends what other machines share. */
     fleet: values.fleet ?? false,
   };
 }
