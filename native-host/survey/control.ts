@@ -4,14 +4,7 @@ import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
-import {
-  type JetStreamManager,
-  jetstreamManager,
-  type KV,
-  type KvEntry,
-  Kvm,
-  type NatsConnection,
-} from './nats.ts';
+import { type JetStreamManager, jetstreamManager, type KV, Kvm, type NatsConnection } from './nats.ts';
 import {
   addToOptOut,
   brokenList,
@@ -181,10 +174,19 @@ export class Control {
    * followed. Rejects with the server's error.
    */
   async changeBudget(change: BudgetChange): Promise<void> {
-    await this.#revise(KEYS.budget, (entry) => {
-      const set = entry === null ? null : valueIn(budgetSchema, entry.value);
-      return { ...(set ?? budgetOf(this.#state)), ...change };
-    });
+    for (;;) {
+      const entry = await this.#bucket.get(KEYS.budget);
+      const set = entry?.operation === 'PUT' ? valueIn(budgetSchema, entry.value) : null;
+      const value = JSON.stringify({ ...(set ?? budgetOf(this.#state)), ...change });
+      try {
+        if (entry === null) await this.#bucket.create(KEYS.budget, value);
+        // Also a key that was removed has a revision.
+        else await this.#bucket.update(KEYS.budget, value, entry.revision);
+        return;
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+      }
+    }
   }
 
   async setPaused(paused: boolean): Promise<void> {
@@ -197,22 +199,6 @@ export class Control {
    */
   async addOptOut(more: readonly string[]): Promise<readonly string[]> {
     return addToOptOut(this.#optOut, more);
-  }
-
-  /** Replaces a value by what `next` makes of it, again if somebody else did so meanwhile; null: there is none. */
-  async #revise<T>(key: string, next: (entry: KvEntry | null) => T): Promise<T> {
-    for (;;) {
-      const entry = await this.#bucket.get(key);
-      const value = next(entry?.operation === 'PUT' ? entry : null);
-      try {
-        if (entry === null) await this.#bucket.create(key, JSON.stringify(value));
-        // Also a key that was removed has a revision.
-        else await this.#bucket.update(key, JSON.stringify(value), entry.revision);
-        return value;
-      } catch (error) {
-        if (!isOvertaken(error)) throw error;
-      }
-    }
   }
 
   async announce(worker: Announcement): Promise<void> {

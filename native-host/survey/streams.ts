@@ -36,78 +36,50 @@ export const MAX_UNACKNOWLEDGED = 2000;
 /** Within this time a message published again is recognised by its id. */
 const DUPLICATE_WINDOW_MS = 600_000;
 
-export interface SurveyNames {
-  readonly survey: string;
-  readonly bucket: string;
-  readonly streams: {
-    readonly todo: string;
-    readonly result: string;
-    readonly later: string;
-    readonly dead: string;
-  };
-  todoSubject(bucket: number): string;
-  resultSubject(vantage: string): string;
-  laterSubject(vantage: string): string;
-  deadSubject(vantage: string): string;
-}
+export type SurveyNames = ReturnType<typeof namesOf>;
 
-export function namesOf(survey: string): SurveyNames {
+export function namesOf(survey: string) {
+  const stream = (kind: string): string => `${survey}-${kind}`;
+  const subject = (kind: string) => (last: string | number) => `survey.${survey}.${kind}.${last}`;
   return {
     survey,
     bucket: survey,
     streams: {
-      todo: `${survey}-todo`,
-      result: `${survey}-result`,
-      later: `${survey}-later`,
-      dead: `${survey}-dead`,
+      todo: stream('todo'),
+      result: stream('result'),
+      later: stream('later'),
+      dead: stream('dead'),
     },
-    todoSubject: (bucket) => `survey.${survey}.todo.${bucket}`,
-    resultSubject: (vantage) => `survey.${survey}.result.${vantage}`,
-    laterSubject: (vantage) => `survey.${survey}.later.${vantage}`,
-    deadSubject: (vantage) => `survey.${survey}.dead.${vantage}`,
-  };
+    /** By bucket. */
+    todoSubject: subject('todo'),
+    /** By vantage, as the others. */
+    resultSubject: subject('result'),
+    laterSubject: subject('later'),
+    deadSubject: subject('dead'),
+  } as const;
 }
 
 type NewStream = Partial<StreamConfig> & { readonly name: string };
 
-function configsOf({ survey, streams }: SurveyNames, replicas: number): readonly NewStream[] {
-  const common = {
+function configsOf(names: SurveyNames, replicas: number): readonly NewStream[] {
+  const { todo, result, later, dead } = names.streams;
+  const stream = (name: string, retention: RetentionPolicy, ...subjects: string[]): NewStream => ({
+    name,
+    subjects,
+    retention,
     storage: StorageType.File,
     num_replicas: replicas,
     discard: DiscardPolicy.New,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
-  };
+  });
+  // The server itself tells which jobs it delivers no more: a worker that is killed cannot.
+  const advisories = [todo, later].map((name) => `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${name}.*`);
   return [
-    {
-      ...common,
-      name: streams.todo,
-      subjects: [`survey.${survey}.todo.*`],
-      retention: RetentionPolicy.Limits,
-    },
-    {
-      ...common,
-      name: streams.result,
-      subjects: [`survey.${survey}.result.*`],
-      // The collector removes what it has on disk.
-      retention: RetentionPolicy.Limits,
-    },
-    {
-      ...common,
-      name: streams.later,
-      subjects: [`survey.${survey}.later.*`],
-      retention: RetentionPolicy.Workqueue,
-    },
-    {
-      ...common,
-      name: streams.dead,
-      // The server itself tells which jobs it delivers no more: a worker that is killed cannot.
-      subjects: [
-        `survey.${survey}.dead.*`,
-        `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streams.todo}.*`,
-        `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streams.later}.*`,
-      ],
-      retention: RetentionPolicy.Limits,
-    },
+    stream(todo, RetentionPolicy.Limits, names.todoSubject('*')),
+    // The collector removes what it has on disk.
+    stream(result, RetentionPolicy.Limits, names.resultSubject('*')),
+    stream(later, RetentionPolicy.Workqueue, names.laterSubject('*')),
+    stream(dead, RetentionPolicy.Limits, names.deadSubject('*'), ...advisories),
   ];
 }
 
