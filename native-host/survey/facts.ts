@@ -62,11 +62,13 @@ export function advertisedFailure({ advertised, tcp }: Facts): AttemptError | nu
   return failures.find((failure) => !isUnanswered(failure)) ?? failures[0] ?? null;
 }
 
+type NetworkSign = 'reached' | 'answered' | 'failed';
+
 /**
  * What a result shows about its vantage point's network; null: nothing. Silence counts only of an origin that advertises
  * HTTP/3: most others have nothing that could answer.
  */
-function networkSign(facts: Facts): 'reached' | 'answered' | 'failed' | null {
+function networkSign(facts: Facts): NetworkSign | null {
   if (facts.h3 === 'established') return 'reached';
   // Wherever a datagram came back from, the network let it pass.
   if (isFailed(facts.h3) && showsUdpPasses(facts.h3)) return 'answered';
@@ -108,42 +110,38 @@ function newestBut(host: string, hosts: Sightings): number {
  * be that host. The evidence of the host cache, about the machine's own visits, has no part in it.
  */
 export class VantageEvidence {
-  readonly #failed: Sightings = new Map();
-  readonly #reached: Sightings = new Map();
-  readonly #answered: Sightings = new Map();
+  readonly #hosts: Readonly<Record<NetworkSign, Sightings>> = {
+    reached: new Map(),
+    answered: new Map(),
+    failed: new Map(),
+  };
 
   add(race: OriginRace, facts = factsOf(race)): void {
-    const { host } = originParts(race.origin);
     const sign = networkSign(facts);
-    if (sign === 'reached') remember(this.#reached, host, race.atMs);
-    if (sign === 'answered') remember(this.#answered, host, race.atMs);
-    if (sign === 'failed') remember(this.#failed, host, race.atMs);
+    if (sign !== null) remember(this.#hosts[sign], originParts(race.origin).host, race.atMs);
   }
 
   /** All hosts together. */
   all(): NetworkEvidence {
-    return {
-      failedHosts: this.#failed.size,
-      reachedHosts: this.#reached.size,
-      answeredHosts: this.#answered.size,
-    };
+    const { failed, reached, answered } = this.#hosts;
+    return { failedHosts: failed.size, reachedHosts: reached.size, answeredHosts: answered.size };
   }
 
   /** The hosts other than that of `origin`. */
   except(origin: OriginRace['origin']): NetworkEvidence {
     const { host } = originParts(origin);
+    const { failed, reached, answered } = this.#hosts;
+    const others = (hosts: Sightings): number => hosts.size - Number(hosts.has(host));
     return {
-      failedHosts: this.#failed.size - Number(this.#failed.has(host)),
-      reachedHosts: this.#reached.size - Number(this.#reached.has(host)),
-      answeredHosts: this.#answered.size - Number(this.#answered.has(host)),
-      reachedLater: newestBut(host, this.#reached) > newestBut(host, this.#failed),
+      failedHosts: others(failed),
+      reachedHosts: others(reached),
+      answeredHosts: others(answered),
+      reachedLater: newestBut(host, reached) > newestBut(host, failed),
     };
   }
 
   /** On another network nothing of it holds. */
   forget(): void {
-    this.#failed.clear();
-    this.#reached.clear();
-    this.#answered.clear();
+    for (const hosts of Object.values(this.#hosts)) hosts.clear();
   }
 }

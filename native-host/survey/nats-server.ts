@@ -2,11 +2,13 @@
 // the archive. Started where one is found; nothing is downloaded.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { DISK } from '../install/machine.ts';
 import { makePrivateDirectory } from '../paths.ts';
 
 const PROGRAM = 'nats-server';
@@ -30,15 +32,7 @@ export interface OwnServer {
 /** The program on PATH, or where `go install` puts it; null if there is none. */
 function findServer(): string | null {
   const directories = [...(process.env.PATH ?? '').split(delimiter), join(homedir(), 'go/bin')];
-  const isUsable = (file: string): boolean => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return directories.map((dir) => join(dir, PROGRAM)).find(isUsable) ?? null;
+  return directories.map((dir) => join(dir, PROGRAM)).find(DISK.mayRun) ?? null;
 }
 
 const NOT_FOUND =
@@ -64,7 +58,7 @@ async function urlOf(dir: string, child: ChildProcess, output: () => string): Pr
       const [url = ''] = v.parse(portsSchema, JSON.parse(readFileSync(file, 'utf8'))).nats;
       return url;
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await delay(POLL_MS);
     }
   }
   const why = output().trim().split('\n').at(-1) ?? '';
@@ -88,16 +82,12 @@ async function endFormer(dir: string): Promise<void> {
   // Another program may have the number by now; a server has our configuration among its arguments.
   if (pid === null || !commandLineOf(pid).includes(config)) return;
   process.kill(pid, 'SIGTERM');
-  while (commandLineOf(pid).includes(config)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (commandLineOf(pid).includes(config)) await delay(POLL_MS);
 }
 
 function readPid(path: string): number | null {
-  try {
-    const pid = Number(readFileSync(path, 'utf8').trim());
-    return Number.isSafeInteger(pid) && pid > 1 ? pid : null;
-  } catch {
-    return null;
-  }
+  const pid = Number(readFileIfAny(path).trim());
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : null;
 }
 
 /** Empty if there is no such process. Throws a Complaint if there is one and its command line cannot be read. */

@@ -1,6 +1,6 @@
 // Where a survey stands, from the server's own counts and the workers' announcements.
 import { plural } from '../cli/text.ts';
-import { type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
+import { type Announcement, type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
 import type { JetStreamManager } from './nats.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
 
@@ -16,13 +16,9 @@ interface VantageStatus {
   readonly done: number;
 }
 
-interface WorkerStatus {
-  readonly vantage: string;
-  readonly worker: string;
-  readonly measured: number;
+interface WorkerStatus extends Pick<Announcement, 'vantage' | 'worker' | 'measured' | 'sickSinceMs'> {
   /** How long ago it gave a sign of life: by the server's clock, as neither its own nor this machine's must be right. */
   readonly silentMs: number;
-  readonly sickSinceMs: number | null;
   readonly canariesOptedOut: boolean;
 }
 
@@ -78,30 +74,29 @@ export async function statusOf(
     budget: budgetOf(state),
     optOut: state.optOut.entries.length,
     vantages: await Promise.all(vantages.map(of)),
-    workers: workers.map(({ storedAtMs, canariesOptedOut = false, ...each }) => ({
-      ...{ vantage: each.vantage, worker: each.worker, measured: each.measured },
-      ...{ sickSinceMs: each.sickSinceMs, canariesOptedOut },
-      silentMs: Math.max(0, nowMs - storedAtMs),
-    })),
+    workers: workers.map(
+      ({ vantage, worker, measured, sickSinceMs, canariesOptedOut = false, storedAtMs }) => ({
+        ...{ vantage, worker, measured, sickSinceMs, canariesOptedOut },
+        silentMs: Math.max(0, nowMs - storedAtMs),
+      }),
+    ),
     uncollected: result.state.messages,
     dead: dead.state.messages,
   };
 }
 
-function healthText({
-  sickSinceMs,
-  canariesOptedOut,
-}: Pick<WorkerStatus, 'sickSinceMs' | 'canariesOptedOut'>) {
+function healthText({ sickSinceMs, canariesOptedOut }: WorkerStatus): string {
   if (canariesOptedOut) return 'all its canaries have opted out: it writes nothing';
   return sickSinceMs === null ? 'at work' : 'its canaries fail: it writes nothing';
 }
 
-function workerText({ worker, vantage, measured, silentMs, ...health }: WorkerStatus): string {
+function workerText(status: WorkerStatus): string {
+  const { worker, vantage, measured, silentMs } = status;
   const seconds = Math.round(silentMs / 1000);
   const state =
     silentMs > GONE_AFTER_MS
       ? `silent for ${seconds} s; it keeps its share of the budget until it is withdrawn`
-      : healthText(health);
+      : healthText(status);
   return `  worker ${worker} at ${vantage}: ${measured} measured, ${state}`;
 }
 
