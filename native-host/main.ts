@@ -14,10 +14,10 @@ import { readSalt, saltPath } from './network/key.ts';
 import { recordOnlyOn, systemSource, watchNetwork } from './network/watch.ts';
 import { raceBudget } from './race/budget.ts';
 import { PROGRAM } from './version.ts';
-import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';
+import { type Caller, callerOf, helperArguments } from './wire/caller.ts';
 import { createDeframer, framesOf } from './wire/framing.ts';
-import { createOutbox } from './wire/outbox.ts';
-import { openSession, type RaceRunner } from './wire/session.ts';
+import { Outbox } from './wire/outbox.ts';
+import { type RaceRunner, Session } from './wire/session.ts';
 import { BROWSER, complain, readFromBrowser } from './wire/stdio.ts';
 
 const EXIT_OK = 0;
@@ -27,7 +27,7 @@ const EXIT_STUCK = 3;
 const FAREWELL_MS = 250;
 
 let whenStuck = (): void => process.exit(EXIT_STUCK);
-const outbox = createOutbox({
+const outbox = new Outbox({
   pipe: BROWSER,
   clock: systemClock,
   onStuck(bytes) {
@@ -104,7 +104,7 @@ function serve(settings: Settings, caller: Caller): void {
     const { racesOverPort } = await import('./wire/race-over-port.ts');
     return racesOverPort({ settings, cache: recordOnlyOn(network, cache), clock });
   }
-  const session = openSession({
+  const session = new Session({
     program: PROGRAM,
     cache,
     network,
@@ -163,6 +163,7 @@ function serve(settings: Settings, caller: Caller): void {
   );
 }
 
-const { config, caller } = helperArguments(process.argv.slice(2));
-if (!isKnownCaller(caller)) refuse('unknown-caller', WIRE_ERRORS['unknown-caller']);
-serve(settingsOf(config), callerOf(caller));
+const { config, browser } = helperArguments(process.argv.slice(2));
+const caller = callerOf(browser);
+if (caller === null) refuse('unknown-caller', WIRE_ERRORS['unknown-caller']);
+serve(settingsOf(config), caller);

@@ -139,17 +139,6 @@ const BATCH = 200;
 /** Origins whose last publication is remembered. */
 const MAX_PUBLISHED = 10_000;
 
-export interface Fleet {
-  /** Under which key the outcomes of an origin are shared. */
-  keyOf(origin: Origin): string;
-  /** Publishes the outcome of a race, if it is one to share and the hour's first; returns at once and never throws. */
-  share(race: OriginRace): void;
-  /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
-  ready(): Promise<void>;
-  /** Waits briefly until what was published is stored, and stops following. Never rejects. */
-  close(): Promise<void>;
-}
-
 interface FleetParts {
   readonly settings: FleetSettings;
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
@@ -165,7 +154,8 @@ interface Publication {
   readonly value: string;
 }
 
-class Replica implements Fleet {
+/** What the machines of the organisation share, as this one copies it and adds to it. */
+export class Fleet {
   readonly #parts: FleetParts;
   readonly #keys: FleetKeys;
   readonly #published = new Map<string, Publication>();
@@ -182,10 +172,12 @@ class Replica implements Fleet {
     this.#keys = keys;
   }
 
+  /** Under which key the outcomes of an origin are shared. */
   keyOf(origin: Origin): string {
     return this.#keys.keyOf(origin);
   }
 
+  /** Publishes the outcome of a race, if it is one to share and the hour's first; returns at once and never throws. */
   share(race: OriginRace): void {
     const { settings, cache, clock } = this.#parts;
     if (!settings.publish || this.#bucket === null) return;
@@ -208,10 +200,12 @@ class Replica implements Fleet {
     this.#publishing.add(publishing);
   }
 
+  /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
   ready(): Promise<void> {
     return within(this.#parts.clock, MOST_READY_MS, this.#copied.promise);
   }
 
+  /** Waits briefly until what was published is stored, and stops following. Never rejects. */
   async close(): Promise<void> {
     await within(this.#parts.clock, MOST_CLOSING_MS, Promise.all(this.#publishing));
     this.#isClosed = true;
@@ -345,7 +339,7 @@ export async function heldInBucket(settings: FleetSettings): Promise<number> {
 /** Begins to follow the bucket. Throws with the reason when the organisation's secret cannot be used. */
 export function openFleet(parts: FleetParts): Fleet {
   const { network, saltFile } = parts.settings;
-  const replica = new Replica(parts, fleetKeys(readFleetSalt(saltFile), network));
-  void replica.run();
-  return replica;
+  const fleet = new Fleet(parts, fleetKeys(readFleetSalt(saltFile), network));
+  void fleet.run();
+  return fleet;
 }

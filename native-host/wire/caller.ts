@@ -6,7 +6,7 @@ export interface HelperArguments {
   /** The settings file passed by the launcher. */
   readonly config: string | undefined;
   /** The browser's arguments. */
-  readonly caller: readonly string[];
+  readonly browser: readonly string[];
 }
 
 /** Splits `[--config FILE] -- BROWSER...`, the launcher's command line. */
@@ -15,7 +15,7 @@ export function helperArguments(argv: readonly string[]): HelperArguments {
   const own = at === -1 ? [] : argv.slice(0, at);
   return {
     config: own[0] === '--config' ? own[1] : undefined,
-    caller: argv.slice(at + 1),
+    browser: argv.slice(at + 1),
   };
 }
 
@@ -26,16 +26,10 @@ export interface Caller {
   readonly manifest: string | null;
 }
 
-/** Identifies a known caller by the browser's arguments. */
-export function callerOf([first = '', second = '']: readonly string[]): Caller {
+/** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. Null: nobody we know. */
+export function callerOf([first = '', second]: readonly string[]): Caller | null {
   const chromium = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(first)?.[1];
-  return chromium === undefined
-    ? { extension: second, manifest: first }
-    : { extension: chromium, manifest: null };
-}
-
-/** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. */
-export function isKnownCaller([first = '', second]: readonly string[]): boolean {
-  if (/^chrome-extension:\/\/[a-p]{32}\/$/.test(first)) return true;
-  return first.endsWith('.json') && second === FIREFOX_EXTENSION_ID;
+  if (chromium !== undefined) return { extension: chromium, manifest: null };
+  const isFirefox = first.endsWith('.json') && second === FIREFOX_EXTENSION_ID;
+  return isFirefox ? { extension: second, manifest: first } : null;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { createOutbox, MAX_WAITING_BYTES, PATIENCE_MS } from './outbox.ts';
+import { MAX_WAITING_BYTES, Outbox, PATIENCE_MS } from './outbox.ts';
 
 /** A pipe whose free space is controlled by the test. */
 function pipeTestbed(room = 0) {
@@ -11,7 +11,7 @@ function pipeTestbed(room = 0) {
   const got: number[] = [];
   const stuck: number[] = [];
   const state = { room, gone: false, writes: 0 };
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     clock: time.clock,
     onStuck: (bytes) => stuck.push(bytes),
     pipe: {

@@ -17,25 +17,16 @@ export interface Pipe {
   waitingBytes(): number;
 }
 
-export interface OutboxParts {
+interface OutboxParts {
   readonly pipe: Pipe;
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
   /** Called once when too much is queued, or for too long; nothing is sent any more. */
   readonly onStuck: (waitingBytes: number) => void;
 }
 
-export interface Outbox {
-  /** Sends bytes after everything queued. Never throws; does nothing once the reader is gone. */
-  send(bytes: Uint8Array): void;
-  /** Resolves once nothing is queued, or nothing can be sent any more. */
-  empty(): Promise<void>;
-}
-
-/** The queued bytes, and how long the browser has not read any. */
-class PipeOutbox implements Outbox {
-  readonly #pipe: Pipe;
-  readonly #clock: OutboxParts['clock'];
-  readonly #onStuck: OutboxParts['onStuck'];
+/** The queued bytes, and how long the browser has not read any. Nothing is written before the first `send`. */
+export class Outbox {
+  readonly #parts: OutboxParts;
   #waiting: Uint8Array[] = [];
   /** Bytes already written of the first queue entry. */
   #written = 0;
@@ -46,20 +37,20 @@ class PipeOutbox implements Outbox {
   #isRetrying = false;
   #listeners: (() => void)[] = [];
 
-  constructor({ pipe, clock, onStuck }: OutboxParts) {
-    this.#pipe = pipe;
-    this.#clock = clock;
-    this.#onStuck = onStuck;
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
   }
 
+  /** Sends bytes after everything queued. Never throws; does nothing once the reader is gone. */
   send(bytes: Uint8Array): void {
     if (this.#closed) return;
-    if (this.#waiting.length === 0) this.#progressMs = this.#clock.nowMs();
+    if (this.#waiting.length === 0) this.#progressMs = this.#parts.clock.nowMs();
     this.#waiting.push(bytes);
     this.#heldBytes += bytes.length;
     this.#run();
   }
 
+  /** Resolves once nothing is queued, or nothing can be sent any more. */
   empty(): Promise<void> {
     if (this.#closed || this.#waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#listeners.push(resolve));
@@ -82,7 +73,7 @@ class PipeOutbox implements Outbox {
   #flush(): boolean {
     let took = false;
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      const count = this.#pipe.write(first, this.#written);
+      const count = this.#parts.pipe.write(first, this.#written);
       if (count === 0) return took;
       took = true;
       this.#written += count;
@@ -96,15 +87,17 @@ class PipeOutbox implements Outbox {
   }
 
   #isStuck(): boolean {
-    const isTooMuch = this.#heldBytes + this.#pipe.waitingBytes() > MAX_WAITING_BYTES;
-    return isTooMuch || (this.#waiting.length > 0 && this.#clock.nowMs() - this.#progressMs >= PATIENCE_MS);
+    const isTooMuch = this.#heldBytes + this.#parts.pipe.waitingBytes() > MAX_WAITING_BYTES;
+    return (
+      isTooMuch || (this.#waiting.length > 0 && this.#parts.clock.nowMs() - this.#progressMs >= PATIENCE_MS)
+    );
   }
 
   #run(): void {
     if (this.#closed) return;
     try {
       if (this.#flush()) {
-        this.#progressMs = this.#clock.nowMs();
+        this.#progressMs = this.#parts.clock.nowMs();
         this.#retryMs = FIRST_RETRY_MS;
       }
     } catch {
@@ -113,21 +106,16 @@ class PipeOutbox implements Outbox {
       return;
     }
     if (this.#isStuck()) {
-      const bytes = this.#heldBytes + this.#pipe.waitingBytes();
+      const bytes = this.#heldBytes + this.#parts.pipe.waitingBytes();
       this.#close();
-      this.#onStuck(bytes);
+      this.#parts.onStuck(bytes);
     } else if (this.#waiting.length > 0 && !this.#isRetrying) {
       this.#isRetrying = true;
-      this.#clock.after(this.#retryMs, () => {
+      this.#parts.clock.after(this.#retryMs, () => {
         this.#isRetrying = false;
         this.#run();
       });
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
     }
   }
-}
-
-/** Nothing is written before the first `send`. */
-export function createOutbox(parts: OutboxParts): Outbox {
-  return new PipeOutbox(parts);
 }

@@ -17,7 +17,7 @@ import { type NetworkSnapshot, recordOnlyOn, watchNetwork } from '../network/wat
 import type { RaceReason } from '../race/budget.ts';
 import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { openSession, type RaceRunner } from './session.ts';
+import { type RaceRunner, Session } from './session.ts';
 
 const A = 'https://a.test';
 const HOME: NetworkFacts = {
@@ -66,7 +66,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   const logged: [string, object | undefined][] = [];
   const budget = { reasons: [] as RaceReason[], calls: [] as string[], usedUp: false };
   let examinations = 0;
-  const session = openSession({
+  const session = new Session({
     program: 'test/1',
     cache,
     network,

@@ -40,7 +40,7 @@ interface RaceOrder {
 /** Runs a race to its end and stores the outcome; an abort ends it at once. */
 export type RaceRunner = (order: RaceOrder) => Promise<OriginRace>;
 
-export interface SessionParts {
+interface SessionParts {
   readonly program: string;
   readonly cache: HostCache;
   readonly network: Network;
@@ -51,15 +51,6 @@ export interface SessionParts {
   readonly share?: (race: OriginRace) => void;
   readonly send: (reply: SentReply) => void;
   readonly log: Log;
-}
-
-export interface Session {
-  /** Handles one decoded message of any content. Never throws. */
-  receive(message: unknown): void;
-  /** Reports a frame that could not be read to the other side. */
-  refuse(code: WireErrorCode, message: string): void;
-  /** Cancels every race and resolves when they have ended; nothing is sent any more. */
-  end(): Promise<void>;
 }
 
 interface RunningRace {
@@ -92,8 +83,8 @@ function boundedFinding({ text, remedy, ...finding }: DoctorFinding): DoctorFind
   return { ...finding, text: cut(text), remedy: remedy === null ? null : cut(remedy) };
 }
 
-/** One handler per request; races run concurrently. */
-class PortSession implements Session {
+/** One handler per request; races run concurrently. Handles messages from the first one on, until `end`. */
+export class Session {
   readonly #parts: SessionParts;
   readonly #running = new Map<number, RunningRace>();
   #greeted = false;
@@ -120,6 +111,7 @@ class PortSession implements Session {
     this.#parts = parts;
   }
 
+  /** Handles one decoded message of any content. Never throws. */
   receive(message: unknown): void {
     const id = idOf(message);
     const type = typeOf(message);
@@ -139,10 +131,12 @@ class PortSession implements Session {
     else this.#handle(request);
   }
 
+  /** Reports a frame that could not be read to the other side. */
   refuse(code: WireErrorCode, message: string): void {
     this.#fail(0, code, message);
   }
 
+  /** Cancels every race and resolves when they have ended; nothing is sent any more. */
   async end(): Promise<void> {
     this.#ended = true;
     for (const race of this.#running.values()) race.abort.abort();
@@ -380,9 +374,4 @@ class PortSession implements Session {
     this.#parts.cache.nameNetwork(request.network, request.name);
     this.#certain(request, (key) => this.#sendNetworks(request.id, key));
   }
-}
-
-/** Handles messages from the first one on, until `end`. */
-export function openSession(parts: SessionParts): Session {
-  return new PortSession(parts);
 }

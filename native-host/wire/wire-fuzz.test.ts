@@ -15,7 +15,7 @@ import { openHostCache } from '../cache/store.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { createDeframer, frame, type Inbound } from './framing.ts';
-import { openSession } from './session.ts';
+import { Session } from './session.ts';
 
 const MAX_BYTES = 400;
 const raw = (length: number, body: string | Uint8Array): Buffer => {
@@ -83,7 +83,7 @@ function open(t: TestContext) {
   const replies: SentReply[] = [];
   const logged: unknown[] = [];
   const greeted = () => {
-    const session = openSession({
+    const session = new Session({
       program: 'test/1',
       cache,
       network,
