@@ -221,13 +221,13 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
       pace: paceFor(command.concurrencyAsked, systemClock.nowMs),
       tellsWaits: command.concurrencyAsked !== null,
       wanted(request, line) {
-        const left = resume?.isLeft(line, request.origin.origin) ?? true;
+        const left = resume?.lines.isLeft(line, request.origin.origin) ?? true;
         if (!isOurs(request)) return false;
         if (!left) doneBefore += 1;
         return left;
       },
       race({ origin, mode }, line) {
-        resume?.begin(line, origin.origin);
+        resume?.lines.begin(line, origin.origin);
         const ofLine = commandFor(command, mode);
         return race(specOf(ofLine, { origin, trials: ofLine.trials }, { network, signal }));
       },
@@ -246,7 +246,7 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
       signal,
     });
     survey.end();
-    if (!signal.aborted) resume?.end();
+    if (!signal.aborted) resume?.lines.end();
     const noted = (await resume?.close()) ?? true;
     return exitCode(session, noted && survey.counts.failed + badLines === 0, terminal);
   } catch (error) {

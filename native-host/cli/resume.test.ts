@@ -233,8 +233,8 @@ async function testbed(t: TestContext, earlier: Note | null = null) {
   events.splice(0);
   const print = (from: number, to: number): void => {
     for (let line = from; line <= to; line += 1) {
-      assert.ok(resume.isLeft(line, `https://host-${line}.test`));
-      resume.begin(line, `https://host-${line}.test`);
+      assert.ok(resume.lines.isLeft(line, `https://host-${line}.test`));
+      resume.lines.begin(line, `https://host-${line}.test`);
       resume.print(`${line}`, line);
     }
   };
@@ -330,12 +330,12 @@ test('a document that a kill has cut short does not spoil the next', async (t) =
     ended: false,
   };
   const killed = await testbed(t, note);
-  assert.equal(killed.resume.isLeft(1, 'https://host-1.test'), false);
+  assert.equal(killed.resume.lines.isLeft(1, 'https://host-1.test'), false);
   killed.print(2, 3);
   assert.deepEqual(killed.events, ['\n2', '3']);
   await killed.resume.close();
   const ended = await testbed(t, { ...note, ended: true });
-  assert.equal(ended.resume.isLeft(1, 'https://host-1.test'), false);
+  assert.equal(ended.resume.lines.isLeft(1, 'https://host-1.test'), false);
   ended.print(2, 2);
   assert.deepEqual(ended.events, ['2']);
   await ended.resume.close();
@@ -347,7 +347,7 @@ test('a run that prints nothing leaves the next one to begin a new line', async 
     last: { line: 1, origin: 'https://host-1.test' },
   };
   const killed = await testbed(t, note);
-  assert.throws(() => killed.resume.isLeft(1, 'https://other.test'), { code: 'bad-resume' });
+  assert.throws(() => killed.resume.lines.isLeft(1, 'https://other.test'), { code: 'bad-resume' });
   await killed.resume.close();
   assert.equal(killed.notes.at(-1)?.ended, false);
 });

@@ -2,10 +2,9 @@
 // without delaying races. A line counts once its result has been handed to standard output.
 import { readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { MODES, type Mode } from '@photofinish/shared/race/terms';
+import { MODES } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import type { Shard } from './race-options.ts';
 import { Complaint, messageOf } from './usage.ts';
 
 const SCHEMA = 'photofinish.resume/1';
@@ -27,10 +26,7 @@ const noteSchema = v.strictObject({
 export type Note = v.InferOutput<typeof noteSchema>;
 
 /** What must be the same when a run goes on. */
-export interface RunOptions {
-  readonly mode: Mode;
-  readonly shard: Shard | null;
-}
+export type RunOptions = Pick<Note, 'mode' | 'shard'>;
 
 function words({ mode, shard }: RunOptions): string {
   const share =
@@ -169,12 +165,11 @@ interface ResumeParts {
 
 /** The note of a run in progress. */
 export class Resume {
+  readonly lines: LineLedger;
   /** The earlier run was killed, or could not write a result, so that its last document may be incomplete. */
   #afterKill: boolean;
-  readonly #lines: LineLedger;
   readonly #path: string;
   readonly #parts: ResumeParts;
-  readonly #write: (path: string, note: Note) => Promise<void>;
   #unsaved = 0;
   #cancelTimer: (() => void) | null = null;
   #saving: Promise<void> | null = null;
@@ -187,18 +182,8 @@ export class Resume {
   constructor(path: string, options: RunOptions, earlier: Note | null, parts: ResumeParts) {
     this.#path = path;
     this.#parts = parts;
-    this.#write = parts.write ?? writeNote;
-    this.#lines = new LineLedger(options, earlier);
+    this.lines = new LineLedger(options, earlier);
     this.#afterKill = earlier?.ended === false;
-  }
-
-  /** Whether a line is yet to be raced; asked for each in turn. Throws a Complaint if the input is another list. */
-  isLeft(line: number, origin: string): boolean {
-    return this.#lines.isLeft(line, origin);
-  }
-
-  begin(line: number, origin: string): void {
-    this.#lines.begin(line, origin);
   }
 
   /** Writes the result of a line, which is then done. */
@@ -210,16 +195,11 @@ export class Resume {
       over.resolve();
       this.#cut ||= !ok;
       if (!ok) return;
-      this.#lines.done(line);
+      this.lines.done(line);
       this.#unsaved += 1;
       this.#plan();
     });
     this.#afterKill = false;
-  }
-
-  /** All lines have been read. Throws a Complaint if the earlier run had more. */
-  end(): void {
-    this.#lines.end();
   }
 
   /** Writes the last note; whether it could be written. */
@@ -252,10 +232,10 @@ export class Resume {
   async #save(ended: boolean): Promise<void> {
     this.#unsaved = 0;
     // Without a result, an earlier document that was cut short is still the last.
-    const note = this.#lines.note(ended && !this.#cut && !this.#afterKill);
+    const note = this.lines.note(ended && !this.#cut && !this.#afterKill);
     try {
       await this.#parts.flush();
-      await this.#write(this.#path, note);
+      await (this.#parts.write ?? writeNote)(this.#path, note);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#parts.failed(messageOf(error));
