@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isCidr, loadSettings, SettingsError, type SettingsErrorCode, splitHostPort } from './config.ts';
+import { isCidr, loadSettings, splitHostPort } from './config.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 
 function file(directory: string, text: string, mode = 0o600): string {
@@ -14,10 +14,7 @@ function file(directory: string, text: string, mode = 0o600): string {
   return path;
 }
 
-function refused(code: SettingsErrorCode, message: RegExp) {
-  return (error: unknown) =>
-    error instanceof SettingsError && error.code === code && message.test(error.message);
-}
+const refused = (message: RegExp) => ({ name: 'SettingsError', message });
 
 test('without a default file the defaults apply, in the XDG directories', async (t) => {
   const directory = scratchDirectory(t);
@@ -126,34 +123,24 @@ test('an invalid value is refused with the name of the setting', async (t) => {
     [fleet({ publish: 'yes' }), /fleet\.publish/],
   ];
   for (const [text, message] of table)
-    assert.throws(
-      () => loadSettings({ path: file(directory, text) }),
-      refused('config-invalid', message),
-      text,
-    );
+    assert.throws(() => loadSettings({ path: file(directory, text) }), refused(message), text);
 });
 
 test('a missing explicit file is an error', async (t) => {
   const directory = scratchDirectory(t);
   assert.throws(
     () => loadSettings({ path: join(directory, 'none.json') }),
-    refused('config-missing', /none\.json/),
+    refused(/none\.json cannot be read/),
   );
 });
 
 test('a file that group or others can write is refused, and so is one in a world-writable directory', async (t) => {
   const directory = scratchDirectory(t);
   for (const mode of [0o620, 0o602, 0o666])
-    assert.throws(
-      () => loadSettings({ path: file(directory, '{}', mode) }),
-      refused('config-insecure', /others can write it/),
-    );
+    assert.throws(() => loadSettings({ path: file(directory, '{}', mode) }), refused(/others can write it/));
   assert.equal(loadSettings({ path: file(directory, '{}', 0o644) }).source, join(directory, 'config.json'));
   chmodSync(directory, 0o777);
-  assert.throws(
-    () => loadSettings({ path: join(directory, 'config.json') }),
-    refused('config-insecure', /directory/),
-  );
+  assert.throws(() => loadSettings({ path: join(directory, 'config.json') }), refused(/directory/));
   chmodSync(directory, 0o1777);
   loadSettings({ path: join(directory, 'config.json') });
 });
@@ -169,11 +156,7 @@ test('a link is checked at its target and at its own location', async (t) => {
   symlinkSync(join(closed, 'config.json'), join(open, 'link.json'));
   symlinkSync(open, join(closed, 'linked'));
   for (const path of [join(closed, 'link.json'), join(open, 'link.json'), join(closed, 'linked/config.json')])
-    assert.throws(
-      () => loadSettings({ path }),
-      refused('config-insecure', /others can write its directory/),
-      path,
-    );
+    assert.throws(() => loadSettings({ path }), refused(/others can write its directory/), path);
   chmodSync(open, 0o755);
   assert.equal(loadSettings({ path: join(closed, 'link.json') }).source, join(closed, 'link.json'));
 });
@@ -189,14 +172,14 @@ test('below the home directory, a parent directory that others can write is refu
   chmodSync(directory, 0o777);
   assert.equal(loadSettings({ path }).source, path);
   process.env.HOME = directory;
-  assert.throws(() => loadSettings({ path }), refused('config-insecure', /others can write its directory/));
+  assert.throws(() => loadSettings({ path }), refused(/others can write its directory/));
 });
 
 test('a file that is not regular is refused at once, without blocking', async (t) => {
   const directory = scratchDirectory(t);
   const path = join(directory, 'config.json');
   execFileSync('mkfifo', [path]);
-  assert.throws(() => loadSettings({ path }), refused('config-insecure', /not a regular file/));
+  assert.throws(() => loadSettings({ path }), refused(/not a regular file/));
 });
 
 test('address ranges and host:port in their usual notations', () => {

@@ -42,16 +42,9 @@ export interface Settings {
   readonly source: string | null;
 }
 
-export type SettingsErrorCode = 'config-missing' | 'config-insecure' | 'config-invalid';
-
 /** The settings cannot be used; the message names the file and gives a remedy. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
-  readonly code: SettingsErrorCode;
-  constructor(code: SettingsErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
@@ -184,7 +177,7 @@ function readSecurely(file: string): string {
   const fd = openRegular(file, constants.O_RDONLY);
   try {
     const reason = insecureFile(fstatSync(fd)) ?? insecurePath(file);
-    if (reason !== null) throw new SettingsError('config-insecure', `${file} is refused: ${reason}`);
+    if (reason !== null) throw new SettingsError(`${file} is refused: ${reason}`);
     return readFileSync(fd, 'utf8');
   } finally {
     closeSync(fd);
@@ -196,10 +189,9 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new SettingsError('config-invalid', `${file} is not JSON: ${(error as Error).message}`);
+    throw new SettingsError(`${file} is not JSON: ${(error as Error).message}`);
   }
-  if (Array.isArray(json))
-    throw new SettingsError('config-invalid', `${file}: settings are an object, not a list`);
+  if (Array.isArray(json)) throw new SettingsError(`${file}: settings are an object, not a list`);
   const result = v.safeParse(fileSchema, json);
   if (result.success) return result.output;
   const [issue] = result.issues;
@@ -207,7 +199,7 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   const unknown = issue.type === 'strict_object' && issue.expected === 'never';
   const names = name.startsWith('fleet.') ? Object.keys(fleetSchema.pipe[0].entries) : SETTING_NAMES;
   const wrong = unknown ? `is no setting; there are ${names.join(', ')}` : issue.message;
-  throw new SettingsError('config-invalid', `${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
+  throw new SettingsError(`${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
 }
 
 /**
@@ -222,11 +214,11 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     text = readSecurely(file);
   } catch (error) {
     if (error instanceof SettingsError) throw error;
-    if (error instanceof NotRegularFile) throw new SettingsError('config-insecure', error.message);
+    if (error instanceof NotRegularFile) throw new SettingsError(error.message);
     // A HOME such as /dev/null, common for service users, is not a directory and so contains no settings.
     const missing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     if (!missing || query.path !== undefined)
-      throw new SettingsError('config-missing', `${file} cannot be read: ${(error as Error).message}`);
+      throw new SettingsError(`${file} cannot be read: ${(error as Error).message}`);
   }
   const settings = text === null ? v.parse(fileSchema, {}) : parseFile(file, text);
   const here = (relative: string): string => resolve(dirname(file), relative);

@@ -2,10 +2,10 @@
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { allFindings } from '../install/examination.ts';
 import { DOCTOR_OPTIONS } from './command-table.ts';
-import { readExtensionIds, readUserDataDirectory } from './install.ts';
+import { noArguments, readExtensionIds, readUserDataDirectory } from './install.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, plural, printable, wrapped } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
+import { EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 const DOCTOR_SCHEMA = 'photofinish.doctor/1';
 
@@ -32,8 +32,7 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
 /** Runs `doctor`; 0 when nothing is wrong. */
 export async function runDoctor(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseCommand('doctor', args, DOCTOR_OPTIONS);
-  if (positionals[0] !== undefined)
-    throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
+  noArguments('doctor', positionals);
   const findings = await allFindings({
     userDataDirectory: readUserDataDirectory(values['user-data-dir']),
     extensionIds: readExtensionIds(values['extension-id']),

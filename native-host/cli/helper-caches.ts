@@ -13,6 +13,7 @@ import {
   loadSettings,
   type Settings,
   SettingsError,
+  type SettingsQuery,
 } from '../config.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/entry.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -23,9 +24,9 @@ import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
 /** The helper's settings. Throws a Complaint if they cannot be used. */
-function helperSettings(): Settings {
+export function helperSettings(query: SettingsQuery = {}): Settings {
   try {
-    return loadSettings();
+    return loadSettings(query);
   } catch (error) {
     if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
     throw error;

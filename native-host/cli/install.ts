@@ -5,7 +5,7 @@ import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { loadSettings, SettingsError } from '../config.ts';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
 import { browsersOf, type UserDirectories, userDirectories } from '../install/browsers.ts';
-import { addonFinding } from '../install/doctor.ts';
+import { addonFinding, type InstallSettings } from '../install/doctor.ts';
 import { earlierConfig, earlierIds, type InstallResult, install, uninstall } from '../install/install.ts';
 import { type InstallRequest, planInstall, targetsOf } from '../install/install-plan.ts';
 import { lastingRuntime } from '../install/launcher.ts';
@@ -25,6 +25,7 @@ import {
 import { userHome } from '../paths.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
+import { helperSettings } from './helper-caches.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, oneOf, parseCommand } from './usage.ts';
@@ -77,18 +78,12 @@ function readConfig(text: string | undefined): string | null {
   const path = resolve(text);
   if (text === '' || !statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new Complaint('bad-file', `--config takes an existing file, not "${text}"`);
-  try {
-    const { ca } = loadSettings({ path });
-    const missing = ca.find((file) => !existsSync(file));
-    if (missing !== undefined) throw new Complaint('bad-config', `${path}: ca: there is no file ${missing}`);
-  } catch (error) {
-    if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
-    throw error;
-  }
+  const missing = helperSettings({ path }).ca.find((file) => !existsSync(file));
+  if (missing !== undefined) throw new Complaint('bad-config', `${path}: ca: there is no file ${missing}`);
   return path;
 }
 
-function noArguments(command: string, positionals: readonly string[]): void {
+export function noArguments(command: string, positionals: readonly string[]): void {
   if (positionals[0] !== undefined)
     throw new Complaint('bad-usage', `${command} takes no argument "${positionals[0]}"`);
 }
@@ -110,16 +105,10 @@ function resultText(result: InstallResult, next: readonly string[], paint: Paint
   return [...table(columnsOf(['BROWSER', 'RESULT', '']), rows, paint), ...launcher, ...next].join('\n');
 }
 
-/** What is kept of the installation that was replaced. */
-interface KeptSettings {
-  readonly config: string | null;
-  readonly extensionIds: readonly string[];
-}
-
 interface Outcome {
   readonly command: 'install' | 'uninstall';
-  /** Only of an installation. */
-  readonly kept?: KeptSettings;
+  /** Only of an installation: what is kept of the one that was replaced. */
+  readonly kept?: InstallSettings;
   readonly result: InstallResult;
   readonly json: boolean;
   /** The next steps for the user, line by line. */
@@ -128,7 +117,7 @@ interface Outcome {
   readonly addon?: Finding;
 }
 
-function keptText({ config, extensionIds }: KeptSettings): readonly string[] {
+function keptText({ config, extensionIds }: InstallSettings): readonly string[] {
   const options = [
     ...(config === null ? [] : [`--config ${config}`]),
     ...extensionIds.map((id) => `--extension-id ${id}`),
@@ -214,7 +203,7 @@ function keptOf(
   given: string | null,
   directories: UserDirectories,
   machine: Machine,
-): KeptSettings {
+): InstallSettings {
   const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
   const config = given === null ? earlierConfig(request, directories, machine) : null;
   const ids = targetsOf(request, directories, exists).flatMap(({ browser }) => earlierIds(browser, machine));
