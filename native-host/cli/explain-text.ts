@@ -34,7 +34,7 @@ import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { withOwnCommand } from '../install/own-command.ts';
 import { codeHint, codeToExplain } from './codes.ts';
 import { firstVisitText } from './first-visit.ts';
-import { drawPhotoFinish } from './race-text.ts';
+import { drawPhotoFinish, unracedText } from './race-text.ts';
 import {
   ago,
   type Cell,
@@ -273,11 +273,9 @@ function busyText({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
 }
 
 function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): string[] {
-  if (race.error !== undefined && race.trials.length === 0) {
-    const remedy = race.error.code === 'blocked' ? ' Allow it with --allow-private.' : '';
-    return lines(`Not raced (${race.error.code}): ${race.error.message}.${remedy}`);
-  }
-  return attemptLines(race, origin, paint);
+  return race.error !== undefined && race.trials.length === 0
+    ? lines(unracedText(race.error))
+    : attemptLines(race, origin, paint);
 }
 
 function firstVisitSection(explanation: Explanation, origin: OriginParts, paint: Paint): string[] {

@@ -130,7 +130,7 @@ function cacheText({ lookups, hits, scored, right }: CacheUse): string | null {
     : `${hit}; the remembered protocol was adopted in ${right} of ${scored}${share(right, scored)}.`;
 }
 
-function unracedText({ code, message }: AttemptError): string {
+export function unracedText({ code, message }: AttemptError): string {
   const remedy = code === 'blocked' ? ' Allow it with --allow-private.' : '';
   return `Not raced (${code}): ${printable(message)}.${remedy}`;
 }

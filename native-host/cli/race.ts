@@ -80,19 +80,11 @@ export function networkOf(
   return watchNetwork({ source, salt: networkSalt(path, terminal), clock: systemClock });
 }
 
-interface RaceContext {
-  readonly command: RaceCommand;
-  readonly race: RunRace;
-  readonly network: string;
-  readonly signal: AbortSignal;
-  readonly trialOver: () => void;
-}
-
-async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
-  const { command, network, signal, trialOver } = context;
+async function runOnce(session: Session, run: Run, trialOver: () => void): Promise<OriginRace> {
+  const { command, network, stop } = session;
   let current = 1;
-  const race = await context.race({
-    ...specOf(command, run, { network, signal }),
+  const race = await session.race({
+    ...specOf(command, run, { network, signal: stop.signal }),
     onProgress({ trial }) {
       if (trial === current) return;
       current = trial;
@@ -104,12 +96,13 @@ async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
 }
 
 /** One record per origin, in the order of the command line. */
-async function raceAll(context: RaceContext): Promise<OriginRace[]> {
-  const { command } = context;
+async function raceAll(session: Session, terminal: Terminal): Promise<OriginRace[]> {
+  const { command } = session;
+  const trialOver = trialCounter(command, terminal);
   const shares = splitTrials(command);
   const runs = command.origins.flatMap((origin) => shares.map((trials): Run => ({ origin, trials })));
   try {
-    const raced = await inParallel(runs, command.concurrency, (run) => runOnce(context, run));
+    const raced = await inParallel(runs, command.concurrency, (run) => runOnce(session, run, trialOver));
     return command.origins.map((_, index) =>
       joinRuns(raced.slice(index * shares.length, (index + 1) * shares.length)),
     );
@@ -145,9 +138,8 @@ export async function openRacerFor(
 }
 
 async function raceCommandLine(session: Session, terminal: Terminal): Promise<number> {
-  const { command, race, network, names, stop, moved } = session;
-  const trialOver = trialCounter(command, terminal);
-  const raced = await raceAll({ command, race, network, signal: stop.signal, trialOver });
+  const { command, names, moved } = session;
+  const raced = await raceAll(session, terminal);
   const races = moved() ? raced.map(cutShort) : raced;
   const document = documentOf(command, races);
   terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint, names));
@@ -159,14 +151,8 @@ function manyAtOnce(concurrency: number): string {
   return `${why}; use at most ${SOUND_AT_A_TIME}, or omit --concurrency`;
 }
 
-interface NetworkWatch {
-  /** Whether the machine has left the network. */
-  readonly moved: () => boolean;
-  readonly end: () => void;
-}
-
-/** Stops a command once the machine has left the network: its races would be of two. */
-export function stopOnMove(network: Network, key: string, stop: AbortController): NetworkWatch {
+/** Stops a command once the machine has left the network, as `moved` tells: its races would be of two. */
+export function stopOnMove(network: Network, key: string, stop: AbortController) {
   let moved = false;
   const end = network.watch(key, () => {
     moved = true;
@@ -190,7 +176,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
     ? openHostCache({ path, clock: systemClock, ...cacheComplaints(terminal), sharedKey })
     : null;
   const names = cache?.networkNames() ?? NO_NAMES;
-  let watch: NetworkWatch | null = null;
+  let watch: ReturnType<typeof stopOnMove> | null = null;
   try {
     const network = networkOf(command, path, names, terminal);
     const opened = await openRacerFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));

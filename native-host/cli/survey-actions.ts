@@ -387,15 +387,7 @@ async function streaming(connection: NatsConnection, survey: string): Promise<re
 const MARKS = { ok: '✓', problem: '✗', unknown: '?' } as const;
 
 /** Prints the findings. Throws a Complaint if one is a problem. */
-async function examineServer({
-  command,
-  connection,
-  terminal,
-}: {
-  readonly command: SurveyCommand;
-  readonly connection: NatsConnection;
-  readonly terminal: Terminal;
-}): Promise<void> {
+async function examineServer({ command, connection, terminal }: SurveyContext): Promise<void> {
   const findings = [
     { state: 'ok', text: `connected in ${await connection.rtt()} ms` } as const,
     await syncing(command.monitor),

@@ -3,7 +3,6 @@
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import type { Clock } from '../clock.ts';
 import { type JetStreamManager, jetstreamManager, type KV, Kvm, type NatsConnection } from './nats.ts';
 import {
   addToOptOut,
@@ -16,6 +15,7 @@ import {
 } from './opt-out.ts';
 import { nameSchema, type Survey, surveySchema, valueIn } from './schema.ts';
 import { isOvertaken } from './streams.ts';
+import type { WorkerParts } from './worker.ts';
 
 /** Written this often by every worker. */
 const HEARTBEAT_MS = 2000;
@@ -223,12 +223,7 @@ export function budgetOf({ budget, survey }: ControlState): Budget | null {
 
 type WorkerNews = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;
 
-interface PresenceParts {
-  readonly control: Control;
-  readonly vantage: string;
-  readonly worker: string;
-  readonly clock: Clock;
-}
+type PresenceParts = Pick<WorkerParts, 'control' | 'vantage' | 'worker' | 'clock'>;
 
 /**
  * A worker's name in its survey: taken when no other process has it, announced while it works, withdrawn when it ends in
