@@ -10,31 +10,15 @@ import {
   isH3,
   isUnanswered,
   looksBlocked,
-  type Reach,
   reachOfEach,
   showsUdpPasses,
 } from '@photofinish/shared/verdict/evidence';
-import type { Gain } from '@photofinish/shared/verdict/gain';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { originParts } from '@photofinish/shared/web/origin';
 
-export interface Facts {
-  readonly h3: Reach;
-  /** TCP and TLS, whatever ALPN then selected. */
-  readonly tcp: Reach;
-  /** HTTP/3 at each endpoint that the origin advertises for it. */
-  readonly advertised: readonly Reach[];
-  /** Whether the Alt-Svc field names HTTP/3, over TCP if a response came over it; null: there was no response. */
-  readonly altSvcH3: boolean | null;
-  /** Whether an HTTPS record does; null: unknown. */
-  readonly recordH3: boolean | null;
-  /** Null: not measured. */
-  readonly gain: Gain | null;
-  /** The shortest round trip of any attempt; null: not measured. */
-  readonly rttMs: number | null;
-}
+export type Facts = Readonly<ReturnType<typeof factsOf>>;
 
-export function factsOf(race: OriginRace): Facts {
+export function factsOf(race: OriginRace) {
   const evidence = evidenceOfRace(race);
   const { attempts } = evidence;
   const altSvc = altSvcToNewcomers(race.discovered);
@@ -43,11 +27,16 @@ export function factsOf(race: OriginRace): Facts {
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));
   return {
     ...reachOfEach(attempts),
+    /** HTTP/3 at each endpoint that the origin advertises for it. */
     advertised: advertisedAlternatives(evidence).map(({ reach }) => reach),
+    /** Whether the Alt-Svc field names HTTP/3, over TCP if a response came over it; null: there was no response. */
     altSvcH3:
       altSvc === null ? (isAdvertisedOverTcp ? false : null) : h3Alternatives(parseAltSvc(altSvc)).length > 0,
+    /** Whether an HTTPS record does; null: unknown. */
     recordH3: recordOffersH3(evidence),
+    /** Null: not measured. */
     gain: evidence.gain,
+    /** The shortest round trip of any attempt; null: not measured. */
     rttMs: roundTripsMs.length === 0 ? null : Math.min(...roundTripsMs),
   };
 }

@@ -239,12 +239,7 @@ const BLOCK_BYTES = 16 * 1024;
 const MAX_LINE_BYTES = 3 * (MAX_LINE_CHARS + 2);
 const LINE_FEED = 10;
 
-interface Identity {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-}
-
-async function identity(handle: FileHandle): Promise<Identity> {
+async function identity(handle: FileHandle) {
   const { size, mtimeNs } = await handle.stat({ bigint: true });
   return { size, mtimeNs };
 }
@@ -260,15 +255,9 @@ async function* bytesFrom(handle: FileHandle, position: number, most: number): A
   }
 }
 
-interface Index {
-  readonly count: number;
-  readonly sha256: string;
-  /** Where every 256th line begins. */
-  readonly marks: readonly number[];
-}
-
-async function indexOf(handle: FileHandle): Promise<Index> {
+async function indexOf(handle: FileHandle) {
   const hash = createHash('sha256');
+  /** Where every 256th line begins. */
   const marks = [0];
   let count = 0;
   let at = 0;

@@ -52,26 +52,11 @@ export interface VantageReport {
 interface Difference {
   readonly job: number;
   readonly origin: Origin;
-  /** In the order of `Differences.vantages`. */
+  /** In the order of the vantage points that are compared. */
   readonly states: readonly JobState[];
 }
 
-interface Differences {
-  /** Those that are compared: all whose network carries UDP. */
-  readonly vantages: readonly string[];
-  readonly count: number;
-  /** Those with the lowest numbers, which are in no order of the list. */
-  readonly named: readonly Difference[];
-}
-
-export interface SurveyReport {
-  readonly archive: Archive;
-  readonly tally: Tally;
-  readonly vantages: readonly VantageReport[];
-  readonly differences: Differences;
-  /** When the first and the last race began; null: there is none. */
-  readonly periodMs: readonly [from: number, to: number] | null;
-}
+export type SurveyReport = Readonly<Awaited<ReturnType<typeof surveyReport>>>;
 
 function emptyReport(vantage: string): VantageReport {
   return {
@@ -146,11 +131,8 @@ function isDifferent(states: readonly JobState[]): boolean {
   return has('h3') ? has('h3-failed', 'not') : has('h3-failed', 'tcp') && has('not');
 }
 
-async function differencesOf(
-  archive: Archive,
-  tally: Tally,
-  vantages: readonly string[],
-): Promise<Differences> {
+/** Between the vantage points whose network carries UDP. */
+async function differencesOf(archive: Archive, tally: Tally, vantages: readonly string[]) {
   const jobs = vantages.flatMap((vantage) => tally.vantages.get(vantage)?.jobs ?? []);
   const statesAt = (job: number): JobState[] => jobs.map((of) => JOB_STATES[of[job] ?? 0] ?? 'missing');
   const wanted = new Set<number>();
@@ -168,16 +150,17 @@ async function differencesOf(
       named.push({ job, origin: race.origin, states: statesAt(job) });
       if (wanted.size === 0) break;
     }
+  // Those with the lowest numbers, which are in no order of the list.
   return { vantages, count, named: named.toSorted((a, b) => a.job - b.job) };
 }
 
 /** Reads the archive in a directory. Rejects with a Complaint. */
-export async function surveyReport(dir: string): Promise<SurveyReport> {
+export async function surveyReport(dir: string) {
   const archive = openArchive(dir);
   const tally = emptyTally(archive);
   const reports = new Map<string, VantageReport>();
   const evidence = new Map<string, VantageEvidence>();
-  let period: [number, number] | null = null;
+  let periodMs: readonly [from: number, to: number] | null = null;
   for await (const { vantage, job, document } of resultsOf(archive, tally)) {
     const report = reports.get(vantage) ?? emptyReport(vantage);
     reports.set(vantage, report);
@@ -194,7 +177,8 @@ export async function surveyReport(dir: string): Promise<SurveyReport> {
       addGain(report, facts);
       const jobs = tally.vantages.get(vantage)?.jobs;
       if (jobs !== undefined) jobs[job] = JOB_STATES.indexOf(stateOf(reach, facts));
-      period = [Math.min(period?.[0] ?? race.atMs, race.atMs), Math.max(period?.[1] ?? race.atMs, race.atMs)];
+      const [fromMs, toMs]: readonly [number, number] = periodMs ?? [race.atMs, race.atMs];
+      periodMs = [Math.min(fromMs, race.atMs), Math.max(toMs, race.atMs)];
     }
   }
   for (const [vantage, of] of tally.vantages) {
@@ -210,6 +194,7 @@ export async function surveyReport(dir: string): Promise<SurveyReport> {
     tally,
     vantages,
     differences: await differencesOf(archive, tally, open),
-    periodMs: period,
+    /** When the first and the last race began; null: there is none. */
+    periodMs,
   };
 }

@@ -1,20 +1,10 @@
 // Where a survey stands, from the server's own counts and the workers' announcements.
 import { plural } from '../cli/text.ts';
-import { type Announcement, type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
+import { type Announcement, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
 import type { JetStreamManager } from './nats.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
 
 export const STATUS_SCHEMA = 'photofinish.survey-status/1';
-
-interface VantageStatus {
-  readonly vantage: string;
-  /** Jobs not delivered yet, delivered and not acknowledged, and postponed for want of a budget. */
-  readonly waiting: number;
-  readonly inProgress: number;
-  readonly postponed: number;
-  /** Jobs with a result, or given up. */
-  readonly done: number;
-}
 
 interface WorkerStatus extends Pick<Announcement, 'vantage' | 'worker' | 'measured' | 'sickSinceMs'> {
   /** How long ago it gave a sign of life: by the server's clock, as neither its own nor this machine's must be right. */
@@ -22,26 +12,9 @@ interface WorkerStatus extends Pick<Announcement, 'vantage' | 'worker' | 'measur
   readonly canariesOptedOut: boolean;
 }
 
-export interface SurveyStatus {
-  readonly schema: typeof STATUS_SCHEMA;
-  readonly survey: string;
-  readonly jobs: number;
-  readonly loaded: number;
-  readonly paused: boolean;
-  readonly budget: Budget | null;
-  readonly optOut: number;
-  readonly vantages: readonly VantageStatus[];
-  readonly workers: readonly WorkerStatus[];
-  /** Batches of results that no collector has taken. */
-  readonly uncollected: number;
-  readonly dead: number;
-}
+export type SurveyStatus = Readonly<Awaited<ReturnType<typeof statusOf>>>;
 
-export async function statusOf(
-  manager: JetStreamManager,
-  control: Control,
-  names: SurveyNames,
-): Promise<SurveyStatus> {
+export async function statusOf(manager: JetStreamManager, control: Control, names: SurveyNames) {
   const state = control.state();
   const { streams } = names;
   const [todo, result, dead, vantages] = await Promise.all([
@@ -50,11 +23,13 @@ export async function statusOf(
     manager.streams.info(streams.dead),
     vantagesOf(manager, names),
   ]);
-  const of = async (vantage: string): Promise<VantageStatus> => {
+  const of = async (vantage: string) => {
     const [jobs, later] = await Promise.all([
       manager.consumers.info(streams.todo, vantage),
       manager.consumers.info(streams.later, vantage),
     ]);
+    // Not delivered yet, delivered and not acknowledged, postponed for want of a budget; the others have a result, or
+    // were given up.
     const waiting = jobs.num_pending;
     const inProgress = jobs.num_ack_pending + later.num_ack_pending;
     const postponed = later.num_pending;
@@ -75,11 +50,12 @@ export async function statusOf(
     optOut: state.optOut.entries.length,
     vantages: await Promise.all(vantages.map(of)),
     workers: workers.map(
-      ({ vantage, worker, measured, sickSinceMs, canariesOptedOut = false, storedAtMs }) => ({
+      ({ vantage, worker, measured, sickSinceMs, canariesOptedOut = false, storedAtMs }): WorkerStatus => ({
         ...{ vantage, worker, measured, sickSinceMs, canariesOptedOut },
         silentMs: Math.max(0, nowMs - storedAtMs),
       }),
     ),
+    /** Batches of results that no collector has taken. */
     uncollected: result.state.messages,
     dead: dead.state.messages,
   };
