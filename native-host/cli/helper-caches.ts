@@ -146,16 +146,11 @@ export function sharing(race: RunRace, fleet: Fleet, network: Pick<Network, 'isS
   };
 }
 
-/** What `joinForShared` opens. */
-interface FleetMember {
-  readonly fleet: Fleet;
-  /** What other machines share, and nothing of this one's own. */
-  readonly recall: RacerParts['cache']['recall'];
-  close(): Promise<void>;
-}
-
-/** For races that remember nothing of their own. The copy is kept in the settings' host cache. Throws a Complaint. */
-export async function joinForShared(terminal: Pick<Terminal, 'error'>): Promise<FleetMember> {
+/**
+ * For races that remember nothing of their own, and recall what other machines share. The copy is kept in the settings'
+ * host cache. Throws a Complaint.
+ */
+export async function joinForShared(terminal: Pick<Terminal, 'error'>) {
   const settings = fleetSettings();
   let fleet: Fleet | null = null;
   const cache = openHostCache({
@@ -167,14 +162,13 @@ export async function joinForShared(terminal: Pick<Terminal, 'error'>): Promise<
   try {
     const joined = await joinFleet(settings, cache, terminal);
     fleet = joined;
-    return {
-      fleet: joined,
-      recall: (_, origin) => recallOf(null, null, [], systemClock.epochMs(), cache.shared(origin)),
-      async close() {
-        await joined.close();
-        cache.close();
-      },
+    const recall: RacerParts['cache']['recall'] = (_, origin) =>
+      recallOf(null, null, [], systemClock.epochMs(), cache.shared(origin));
+    const close = async (): Promise<void> => {
+      await joined.close();
+      cache.close();
     };
+    return { fleet: joined, recall, close };
   } catch (error) {
     cache.close();
     throw error;

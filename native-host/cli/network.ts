@@ -17,15 +17,7 @@ const NETWORKS_SCHEMA = 'photofinish.networks/1';
 
 const KEY = /^net-[0-9a-f]{16}$/;
 
-interface NetworkRow {
-  readonly network: string;
-  readonly name: string | null;
-  /** Whether this machine is currently on it. */
-  readonly current: boolean;
-  /** How many origins are known there, and when one was last raced or seen; null: never. */
-  readonly origins: number;
-  readonly updatedAtMs: number | null;
-}
+type NetworkRow = ReturnType<typeof listedNetworks>[number];
 
 /** The key of the current network; null without a salt, or if it cannot be identified. */
 async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
@@ -36,7 +28,7 @@ async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
 }
 
 /** Every network that is known, named, or current. */
-function listedNetworks(cache: HostCache | null, current: string | null): NetworkRow[] {
+function listedNetworks(cache: HostCache | null, current: string | null) {
   const names = cache?.networkNames() ?? new Map<string, string>();
   const records = new Map((cache?.networks() ?? []).map((record) => [record.network, record]));
   const keys = new Set([...(current === null ? [] : [current]), ...records.keys(), ...names.keys()]);
@@ -47,6 +39,7 @@ function listedNetworks(cache: HostCache | null, current: string | null): Networ
       name: names.get(network) ?? null,
       current: network === current,
       origins: record?.origins ?? 0,
+      /** When one of them was last raced or seen; null: never. */
       updatedAtMs: record?.updatedAtMs ?? null,
     };
   });

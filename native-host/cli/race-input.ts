@@ -48,17 +48,12 @@ export interface RaceStream {
   readonly signal: AbortSignal;
 }
 
-/** How many lines could not be read, and how often one had to wait for an earlier race to end. */
-interface StreamEnd {
-  readonly badLines: number;
-  readonly waits: number;
-}
-
 /**
  * Races until the lines end, or the signal is aborted, and all running races are done. Rejects with the error of a
- * race, after the others have ended.
+ * race, after the others have ended. Counts the lines that could not be read, and those that had to wait for an earlier
+ * race to end.
  */
-export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
+export async function raceStream(stream: RaceStream): Promise<{ badLines: number; waits: number }> {
   const { pace, complain, signal } = stream;
   const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];

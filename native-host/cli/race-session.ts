@@ -9,7 +9,6 @@ import {
   RACE_SCHEMA,
   type RaceDocument,
 } from '@photofinish/shared/race/outcome';
-import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import { commandLine } from '../install/own-command.ts';
@@ -85,18 +84,14 @@ export function exitCode({ moved, stop }: Session, allWell: boolean, terminal: T
   return allWell ? EXIT_OK : EXIT_FAILED;
 }
 
-interface Series {
-  readonly mode: Mode;
-  readonly memory: Memory;
-  readonly trials: number;
-  readonly concurrency: number;
-}
-
 /**
  * How one origin's trials may be split into parallel runs, as the number of trials of each. Trials that learn from each
  * other and the pairs of a series, which must never overlap, stay in one run.
  */
-export function splitTrials({ mode, memory, trials, concurrency }: Series): readonly number[] {
+export function splitTrials(
+  command: Pick<RaceCommand, 'mode' | 'memory' | 'trials' | 'concurrency'>,
+): readonly number[] {
+  const { mode, memory, trials, concurrency } = command;
   if (memory === 'full' || MODE_RULES[mode].kind === 'series') return [trials];
   const runs = Math.min(trials, concurrency);
   const share = Math.floor(trials / runs);

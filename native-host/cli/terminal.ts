@@ -103,17 +103,13 @@ export async function resultsOnDisk(): Promise<void> {
 /** The interrupt key, a service manager, and a terminal that closes. */
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface Interruption {
-  readonly stop: AbortController;
-  /** Restores the default. */
-  readonly forget: () => void;
-}
+export type Interruption = ReturnType<typeof stoppedByInterrupt>;
 
 /**
  * For a command that ends in an orderly way with what it has: a controller aborted by the first interrupt. A second one,
- * whichever it is, ends the process at once.
+ * whichever it is, ends the process at once. `forget` restores the default.
  */
-export function stoppedByInterrupt(): Interruption {
+export function stoppedByInterrupt() {
   const stop = new AbortController();
   const forget = (): void => {
     for (const name of INTERRUPTS) process.removeListener(name, interrupt);

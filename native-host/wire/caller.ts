@@ -2,21 +2,11 @@
 // this prevents other callers from using the helper as an ordinary program.
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
-export interface HelperArguments {
-  /** The settings file passed by the launcher. */
-  readonly config: string | undefined;
-  /** The browser's arguments. */
-  readonly browser: readonly string[];
-}
-
 /** Splits `[--config FILE] -- BROWSER...`, the launcher's command line. */
-export function helperArguments(argv: readonly string[]): HelperArguments {
+export function helperArguments(argv: readonly string[]) {
   const at = argv.indexOf('--');
   const own = at === -1 ? [] : argv.slice(0, at);
-  return {
-    config: own[0] === '--config' ? own[1] : undefined,
-    browser: argv.slice(at + 1),
-  };
+  return { config: own[0] === '--config' ? own[1] : undefined, browser: argv.slice(at + 1) };
 }
 
 /** The browser extension that talks to this helper. */

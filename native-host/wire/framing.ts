@@ -17,11 +17,6 @@ export type Inbound =
   /** Framing can no longer be trusted; nothing more will be returned. */
   | { readonly kind: 'too-large'; readonly bytes: number };
 
-export interface Deframer {
-  /** Accepts any bytes from the pipe and returns the messages completed by them, in order. */
-  push(bytes: Uint8Array): Inbound[];
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(body: Uint8Array): Inbound {
@@ -33,7 +28,7 @@ function decode(body: Uint8Array): Inbound {
 }
 
 /** Reads frames of at most `maxBytes`. */
-export function createDeframer(maxBytes: number = MAX_INBOUND_BYTES): Deframer {
+export function createDeframer(maxBytes: number = MAX_INBOUND_BYTES) {
   // Parts of a frame are collected until it is complete: joining at every push would be quadratic.
   let parts: Uint8Array[] = [];
   let held = 0;
@@ -67,7 +62,8 @@ export function createDeframer(maxBytes: number = MAX_INBOUND_BYTES): Deframer {
   }
 
   return {
-    push(bytes) {
+    /** Accepts any bytes from the pipe and returns the messages completed by them, in order. */
+    push(bytes: Uint8Array): Inbound[] {
       const out: Inbound[] = [];
       if (lost) return out;
       parts.push(bytes);
