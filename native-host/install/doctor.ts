@@ -229,22 +229,16 @@ const PASSED_ON_WINDOWS = ['APPDATA', 'COMSPEC', 'LOCALAPPDATA', 'SystemRoot', '
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How a browser starts a launcher. */
-interface Launch {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** The arguments are already quoted as the system requires. */
-  readonly verbatim: boolean;
-}
-
-/** What a browser runs for a launcher; on Windows cmd.exe, with the options used by Chromium and Firefox. */
+/**
+ * What a browser runs for a launcher; on Windows cmd.exe, with the options used by Chromium and Firefox. `verbatim`: the
+ * arguments are already quoted as the system requires.
+ */
 export function launchOf(
   launcher: string,
   callerArguments: readonly string[],
   platform: Platform,
   environment: Environment,
-): Launch {
+) {
   const passedOn = (names: readonly string[]): Record<string, string> =>
     Object.fromEntries(
       names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
@@ -280,7 +274,7 @@ function judge(inbound: Inbound, afterMs: number): HelloResult {
 }
 
 /** Starts a launcher and says hello; ends it again in any case. Never rejects. */
-export function exchangeHello(launch: Launch, timeoutMs: number): Promise<HelloResult> {
+export function exchangeHello(launch: ReturnType<typeof launchOf>, timeoutMs: number): Promise<HelloResult> {
   const startMs = performance.now();
   const { promise, resolve } = Promise.withResolvers<HelloResult>();
   const child = spawn(launch.file, [...launch.args], {

@@ -46,18 +46,7 @@ export interface Helper extends Launcher {
   readonly copy: readonly Part[] | null;
 }
 
-export interface InstallPlan {
-  /** The copy of the helper to make first; null for none. */
-  readonly copy: {
-    readonly directory: string;
-    /** The helper's entry point in it. */
-    readonly main: string;
-    readonly parts: readonly Part[];
-  } | null;
-  readonly launcher: { readonly path: string; readonly text: string };
-  readonly manifests: readonly PlannedManifest[];
-  readonly skipped: readonly { readonly browser: Browser; readonly reason: string }[];
-}
+export type InstallPlan = ReturnType<typeof planInstall>;
 
 /** Location of the launcher: with the user's data, or inside the profile given by `--user-data-dir`. */
 export function launcherPath(request: InstallRequest, directories: UserDirectories): string {
@@ -146,7 +135,7 @@ export function planInstall(
   directories: UserDirectories,
   exists: FileExists,
   earlierIds: (browser: Browser) => readonly string[] = () => [],
-): InstallPlan {
+) {
   const { basename, join } = pathsOf(directories.platform);
   const path = launcherPath(request, directories);
   const directory = copyDirectory(request, directories);
@@ -162,6 +151,7 @@ export function planInstall(
     }
   }
   return {
+    /** The copy of the helper to make first, with its entry point; null for none. */
     copy: parts === null ? null : { directory, main, parts },
     launcher: { path, text: launcherText({ ...helper, main }, directories.platform) },
     manifests,

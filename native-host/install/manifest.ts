@@ -1,5 +1,6 @@
 // The native messaging manifest: its contents, which extensions it allows, and parsing it.
 import {
+  CHROMIUM_CALLER,
   CHROMIUM_EXTENSION_ID,
   FIREFOX_EXTENSION_ID,
   HOST_NAME,
@@ -62,10 +63,7 @@ export function chromiumCaller(extensionId: string): string {
 /** The ids of the extensions that a manifest allows to start the helper, as read by a browser of that family. */
 export function allowedBy(manifest: HostManifest, family: BrowserFamily): readonly string[] {
   if (family === 'firefox') return manifest.allowed_extensions ?? [];
-  return (manifest.allowed_origins ?? []).flatMap((origin) => {
-    const id = /^chrome-extension:\/\/(.*)\/$/.exec(origin)?.[1] ?? '';
-    return isChromiumExtensionId(id) ? [id] : [];
-  });
+  return (manifest.allowed_origins ?? []).flatMap((origin) => CHROMIUM_CALLER.exec(origin)?.[1] ?? []);
 }
 
 /** The manifest at a path, or why there is none. */

@@ -1,6 +1,6 @@
 // Determines by the browser's arguments who started the helper. The manifest already restricts it to one extension;
 // this prevents other callers from using the helper as an ordinary program.
-import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { CHROMIUM_CALLER, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
 /** Splits `[--config FILE] -- BROWSER...`, the launcher's command line. */
 export function helperArguments(argv: readonly string[]) {
@@ -18,7 +18,7 @@ export interface Caller {
 
 /** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. Null: nobody we know. */
 export function callerOf([first = '', second]: readonly string[]): Caller | null {
-  const chromium = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(first)?.[1];
+  const chromium = CHROMIUM_CALLER.exec(first)?.[1];
   if (chromium !== undefined) return { extension: chromium, manifest: null };
   const isFirefox = first.endsWith('.json') && second === FIREFOX_EXTENSION_ID;
   return isFirefox ? { extension: second, manifest: first } : null;

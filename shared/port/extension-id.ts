@@ -13,6 +13,9 @@ export const EXTENSION_KEY = [
 /** Chromium's id for that key: the first 16 bytes of its SHA-256, each hex digit written as a letter from a to p. */
 export const CHROMIUM_EXTENSION_ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';
 
+/** How Chromium names a caller, with its id. */
+export const CHROMIUM_CALLER = /^chrome-extension:\/\/([a-p]{32})\/$/;
+
 /** The add-on id that the manifest sets for Firefox. */
 export const FIREFOX_EXTENSION_ID = 'photofinish@photofinish.org';
 
