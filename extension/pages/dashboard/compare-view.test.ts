@@ -35,8 +35,10 @@ class Part {
   className = '';
   textContent = '';
   readonly children: Part[] = [];
-  append(...parts: Part[]): void {
-    this.children.push(...parts);
+  append(...parts: (Part | string)[]): void {
+    for (const part of parts)
+      if (typeof part === 'string') this.textContent += part;
+      else this.children.push(part);
   }
 }
 

@@ -22,8 +22,8 @@ import { printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';
-import { byId, make, saveFile, setText } from '../ui/elements.ts';
-import { hostName } from './controls.ts';
+import { byId, make, makeButton, saveFile, setText } from '../ui/elements.ts';
+import { headCell, hostName, scrollBox } from './controls.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;
@@ -63,9 +63,7 @@ export function whyText({ verdict: { before, after } }: Pick<OriginDiff, 'verdic
 }
 
 function listOf(sentences: readonly string[]): HTMLElement {
-  const list = make('ul');
-  list.append(...sentences.map((sentence) => make('li', '', sentence)));
-  return list;
+  return make('ul', '', ...sentences.map((sentence) => make('li', '', sentence)));
 }
 
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
@@ -84,35 +82,24 @@ export function conditionList(diff: ReportDiff): HTMLElement {
 }
 
 function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
-  const line = make('tr');
-  const name = make('th');
-  name.scope = 'row';
-  name.append(hostName(origin.origin.slice('https://'.length)));
   const share = (side: Side) => {
     const adoption = origin.adoption[side];
     if (adoption === null) return make('td', 'number', getMessage('diffAbsent'));
     return make('td', 'number', shareCountsText(adoption, modesOfSide(origin, side)));
   };
-  const siteName = make('td');
-  siteName.append(hostName(site));
-  line.append(
-    name,
-    siteName,
+  return make(
+    'tr',
+    '',
+    headCell('row', '', hostName(origin.origin.slice('https://'.length))),
+    make('td', '', hostName(site)),
     make('td', '', changesText(origin)),
     share('before'),
     share('after'),
     make('td', 'why', whyText(origin)),
   );
-  return line;
 }
 
 function changesTable(diff: ReportDiff): HTMLElement {
-  const scroll = make('div', 'scroll');
-  scroll.tabIndex = 0;
-  scroll.role = 'region';
-  scroll.ariaLabel = getMessage('dashboardCompare');
-  const table = make('table');
-  const head = make('tr');
   const titles: readonly (readonly [MessageKey, string])[] = [
     ['dashboardOrigin', ''],
     ['dashboardSite', ''],
@@ -121,22 +108,11 @@ function changesTable(diff: ReportDiff): HTMLElement {
     ['diffAfter', 'number'],
     ['diffWhy', ''],
   ];
-  head.append(
-    ...titles.map(([key, kind]) => {
-      const cell = make('th', kind, getMessage(key));
-      cell.scope = 'col';
-      return cell;
-    }),
-  );
+  const head = make('tr', '', ...titles.map(([key, kind]) => headCell('col', kind, getMessage(key))));
   const lines = diff.sites.flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin })));
-  const body = make('tbody');
-  body.append(...lines.slice(0, MOST_LINES).map(({ site, origin }) => lineOf(site, origin)));
-  const header = make('thead');
-  header.append(head);
-  table.append(header, body);
-  scroll.append(table);
-  const box = make('div');
-  box.append(scroll);
+  const rows = lines.slice(0, MOST_LINES).map(({ site, origin }) => lineOf(site, origin));
+  const table = make('table', '', make('thead', '', head), make('tbody', '', ...rows));
+  const box = make('div', '', scrollBox(getMessage('dashboardCompare'), table));
   if (lines.length > MOST_LINES)
     box.append(make('p', 'what', getMessage('dashboardMoreChanges', { count: lines.length - MOST_LINES })));
   return box;
@@ -149,19 +125,16 @@ function summary(diff: ReportDiff): string {
 }
 
 function saveButtons(diff: ReportDiff): HTMLElement {
-  const box = make('div', 'formats');
   const days = [diff.before, diff.after].map(({ createdAt }) => createdAt.slice(0, 10));
-  for (const format of SAVED) {
+  const buttons = SAVED.map((format) => {
     const { name, ending, type } = FORMATS[format];
-    const button = make('button', 'button', name);
-    button.type = 'button';
-    button.ariaLabel = getMessage('dashboardSaveComparison', { format: name });
-    button.addEventListener('click', () =>
+    const button = makeButton('button', [name], () =>
       saveFile(new Blob([DIFF_FORMS[format](diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
     );
-    box.append(button);
-  }
-  return box;
+    button.ariaLabel = getMessage('dashboardSaveComparison', { format: name });
+    return button;
+  });
+  return make('div', 'formats', ...buttons);
 }
 
 function render(diff: ReportDiff): void {

@@ -1,6 +1,6 @@
 // Choices as native controls, groups of radio buttons that look like one control, and drop-down lists; and what the
 // lines of all tables are made of.
-import { make, setText } from '../ui/elements.ts';
+import { leftToRight, make, makeButton, setText } from '../ui/elements.ts';
 
 export interface Entry<Value extends string> {
   readonly value: Value;
@@ -15,14 +15,12 @@ export function choice<Value extends string>(
   onChange: (value: Value) => void,
 ): { set(value: Value | ''): void } {
   const inputs = entries.map(({ value, words }) => {
-    const label = make('label');
     const input = make('input', 'unseen');
     input.type = 'radio';
     input.name = name;
     input.value = value;
     input.addEventListener('change', () => onChange(value));
-    label.append(input, make('span', '', words));
-    fieldset.append(label);
+    fieldset.append(make('label', '', input, make('span', '', words)));
     return input;
   });
   return {
@@ -52,11 +50,39 @@ export function options<Value extends string>(
 
 /** A host, which reads from left to right in every language. */
 export function hostName(host: string): HTMLElement {
-  const name = make('bdi', '', host);
-  name.dir = 'ltr';
-  const box = make('span', 'host');
-  box.append(name);
+  return make('span', 'host', leftToRight(host));
+}
+
+/** A header cell. */
+export function headCell(
+  scope: 'row' | 'col',
+  className: string,
+  ...content: readonly (Node | string)[]
+): HTMLTableCellElement {
+  const cell = make('th', className, ...content);
+  cell.scope = scope;
+  return cell;
+}
+
+/** What scrolls if it is wider than the page, and must be scrollable by keyboard too. */
+export function scrollBox(label: string, table: HTMLTableElement): HTMLElement {
+  const box = make('div', 'scroll', table);
+  box.tabIndex = 0;
+  box.role = 'region';
+  box.ariaLabel = label;
   return box;
+}
+
+/** A fact with its name, as an entry of a `dl`. */
+export function factEntry(name: string, value: HTMLElement): HTMLElement {
+  return make('div', '', make('dt', '', name), make('dd', '', value));
+}
+
+/** The cross of a button that removes something. */
+export function cross(): HTMLElement {
+  const sign = make('span', 'cross', '×');
+  sign.ariaHidden = 'true';
+  return sign;
 }
 
 /** The first cell of a line, with a button that opens it; `open`: whether it is, null if it opens elsewhere. */
@@ -65,15 +91,9 @@ export function openerCell(
   onOpen: () => void,
   ...content: (Node | string)[]
 ): HTMLTableCellElement {
-  const cell = make('th');
-  cell.scope = 'row';
-  const opener = make('button', 'opener');
-  opener.type = 'button';
+  const opener = makeButton('opener', content, onOpen);
   if (open !== null) opener.ariaExpanded = String(open);
-  opener.append(...content);
-  opener.addEventListener('click', onOpen);
-  cell.append(opener);
-  return cell;
+  return headCell('row', '', opener);
 }
 
 /** Replaces the lines. The focused element is focused again if it remains, otherwise its row's opener. */

@@ -12,8 +12,9 @@ import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { judgedRace, verdictOfRecord } from '../../common/verdict.ts';
 import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { make, setText } from '../ui/elements.ts';
+import { leftToRight, make, setText } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
+import { factEntry } from './controls.ts';
 import { createFigure, raceFigure } from './figures.ts';
 import { instantText, networkText } from './labels.ts';
 import { overviewOf, totalsOfRows } from './overview.ts';
@@ -32,11 +33,10 @@ interface Section<Shown> {
 }
 
 function verdictSection(): Section<Verdict> {
-  const element = make('div', 'said');
   const words = make('p', 'verdict-text');
   const means = meansLink();
   const list = make('ul');
-  element.append(words, means, list);
+  const element = make('div', 'said', words, means, list);
   const draw = (verdict: Verdict): void => {
     const findings = otherFindings(verdict);
     setText(words, verdictText(verdict));
@@ -62,21 +62,15 @@ function factEntries(record: OriginRecord): HTMLElement[] {
     [getMessage('dashboardBytes'), formatBytes(record.bytes)],
     [getMessage('dashboardElsewhere'), elsewhere],
   ];
-  return entries.map(([name, value]) => {
-    const entry = make('div');
-    const words = make('dd');
-    const isolated = make('bdi', '', value);
-    if (name === 'Alt-Svc' || name === getMessage('dashboardAddress')) isolated.dir = 'ltr';
-    words.append(isolated);
-    entry.append(make('dt', '', name), words);
-    return entry;
-  });
+  const technical = ['Alt-Svc', getMessage('dashboardAddress')];
+  return entries.map(([name, value]) =>
+    factEntry(name, technical.includes(name) ? leftToRight(value) : make('bdi', '', value)),
+  );
 }
 
 function timelineSection(): Section<{ readonly rows: readonly DayRow[]; readonly period: Period }> {
-  const element = make('div', 'timeline');
   const host = make('div');
-  element.append(make('h3', '', getMessage('dashboardTimeline')), host);
+  const element = make('div', 'timeline', make('h3', '', getMessage('dashboardTimeline')), host);
   opened += 1;
   const id = `timeline-${opened}`;
   const figure = createFigure(host);
@@ -126,12 +120,11 @@ export function originDetail(
   period: () => Period,
 ): OriginDetail {
   const element = make('div', 'origin-detail');
-  const start = make('div', 'column');
   const facts = make('dl', 'facts');
   const verdict = verdictSection();
+  const start = make('div', 'column', verdict.element, facts);
   const timeline = timelineSection();
   const raced = racesSection();
-  start.append(verdict.element, facts);
 
   const fill = async (isNewest: () => boolean): Promise<void> => {
     const [records, races, rows] = await Promise.all([

@@ -11,6 +11,7 @@ import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg, setText } from '../ui/elements.ts';
 import { raceCauseText } from '../ui/format.ts';
+import { headCell, scrollBox } from './controls.ts';
 import { instantText, modeText, networkText } from './labels.ts';
 
 interface Table {
@@ -52,63 +53,46 @@ const NARROWEST_PX = 260;
 
 /** Writes a table of numbers; the first column contains the row headers. */
 function writeTable(table: HTMLTableElement, { head, rows }: Table): void {
-  const headRow = make('tr');
-  headRow.append(
-    ...head.map((words) => {
-      const cell = make('th', '', words);
-      cell.scope = 'col';
-      return cell;
-    }),
+  const heads = head.map((words) => headCell('col', '', words));
+  const lines = rows.map(([name = '', ...cells]) =>
+    make('tr', '', headCell('row', '', name), ...cells.map((words) => make('td', '', words))),
   );
-  const header = make('thead');
-  header.append(headRow);
-  const body = make('tbody');
-  for (const [name = '', ...cells] of rows) {
-    const row = make('tr');
-    const title = make('th', '', name);
-    title.scope = 'row';
-    row.append(title, ...cells.map((words) => make('td', '', words)));
-    body.append(row);
-  }
-  table.replaceChildren(header, body);
+  table.replaceChildren(make('thead', '', make('tr', '', ...heads)), make('tbody', '', ...lines));
+}
+
+/** A table of numbers that is unfolded on request. */
+function numbersOf(table: HTMLTableElement): HTMLDetailsElement {
+  const words = getMessage('dashboardNumbers');
+  return make('details', 'numbers', make('summary', '', words), scrollBox(words, table));
 }
 
 function legendElement({ swatch, words }: LegendEntry): HTMLElement {
-  const entry = make('span', 'entry');
   const sample = make('span', 'sample');
   setSvg(sample, swatch);
-  entry.append(sample, words);
-  return entry;
+  return make('span', 'entry', sample, words);
 }
 
 /** Creates the elements of a figure in `host`, which must be empty. */
 function makeParts(host: HTMLElement) {
   const readout = make('p', 'readout');
-  const plot = make('div', 'plot');
   const picture = make('div', 'picture');
   const cursor = make('div', 'cursor');
   const scrub = make('input', 'scrub');
   const nothing = make('p', 'nothing');
   const legend = make('p', 'legend');
-  const numbers = make('details', 'numbers');
-  const summary = make('summary', '', getMessage('dashboardNumbers'));
-  const scroll = make('div', 'scroll');
   const table = make('table', 'small');
+  const numbers = numbersOf(table);
+  const plot = make('div', 'plot', picture, cursor, scrub);
   plot.dir = 'ltr';
   scrub.type = 'range';
   scrub.min = '0';
-  scroll.tabIndex = 0;
-  scroll.role = 'region';
-  scroll.append(table);
-  numbers.append(summary, scroll);
-  plot.append(picture, cursor, scrub);
   host.replaceChildren(readout, plot, nothing, legend, numbers);
-  return { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table };
+  return { readout, plot, picture, cursor, scrub, nothing, legend, numbers, table };
 }
 
 /** Creates the figure in `host`, which must be empty. */
 export function createFigure(host: HTMLElement): Figure {
-  const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table } = makeParts(host);
+  const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, table } = makeParts(host);
 
   let current: Drawing | null = null;
   let widthPx = 0;
@@ -172,7 +156,6 @@ export function createFigure(host: HTMLElement): Figure {
       picture.style.minHeight = `${drawing.heightPx}px`;
       scrub.max = String(Math.max(0, drawing.count - 1));
       scrub.ariaLabel = drawing.scrubLabel;
-      scroll.ariaLabel = getMessage('dashboardNumbers');
       legend.replaceChildren(...drawing.legend.map(legendElement));
       // The first drawing does not wait for the observer: it belongs to the first paint.
       if (widthPx === 0 && !empty) widthPx = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));
@@ -202,32 +185,20 @@ function laneNumbers(lane: Lane): string[] {
 
 /** The race as a figure; for a race that could not be run, the reason. */
 export function raceFigure(race: OriginRace): HTMLElement {
-  const figure = make('figure', 'race');
-  const caption = make('figcaption');
   const when = `${instantText(race.atMs)} · ${modeText(race.mode)} · ${networkText(race.network)}`;
   if (race.trials.length === 0) {
-    caption.append(
-      make('strong', '', getMessage('dashboardCouldNotRace')),
-      make('span', 'what', `${when}. ${raceCauseText(race) ?? ''}`),
-    );
-    figure.append(caption);
-    return figure;
+    const title = make('strong', '', getMessage('dashboardCouldNotRace'));
+    const why = make('span', 'what', `${when}. ${raceCauseText(race) ?? ''}`);
+    return make('figure', 'race', make('figcaption', '', title, why));
   }
   const finish = photoFinish(race);
   const drawing = make('div', 'drawing');
   drawing.dir = 'ltr';
   drawn += 1;
   setSvg(drawing, photoFinishSvg(finish, `race-${drawn}`, DRAWING_PX));
-  caption.append(
-    make(
-      finish.result?.winner === null ? 'span' : 'strong',
-      '',
-      finish.result === null ? finish.caption : `${finish.title}, ${finish.caption}`,
-    ),
-    make('span', 'what', when),
-  );
-  const numbers = make('details', 'numbers');
-  const scroll = make('div', 'scroll');
+  const result = finish.result === null ? finish.caption : `${finish.title}, ${finish.caption}`;
+  const title = make(finish.result?.winner === null ? 'span' : 'strong', '', result);
+  const caption = make('figcaption', '', title, make('span', 'what', when));
   const table = make('table', 'small');
   const head = [
     getMessage('dashboardProtocol'),
@@ -239,11 +210,5 @@ export function raceFigure(race: OriginRace): HTMLElement {
     getMessage('dashboardTrials'),
   ];
   writeTable(table, { head, rows: finish.lanes.map(laneNumbers) });
-  scroll.append(table);
-  scroll.tabIndex = 0;
-  scroll.role = 'region';
-  scroll.ariaLabel = getMessage('dashboardNumbers');
-  numbers.append(make('summary', '', getMessage('dashboardNumbers')), scroll);
-  figure.append(drawing, caption, numbers);
-  return figure;
+  return make('figure', 'race', drawing, caption, numbersOf(table));
 }

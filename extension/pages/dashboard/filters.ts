@@ -7,8 +7,8 @@ import { BROWSER } from '../../common/edition.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { dayText } from '../charts/days.ts';
 import { connectBackground } from '../ui/background-port.ts';
-import { byId, make, setValue } from '../ui/elements.ts';
-import { choice, options } from './controls.ts';
+import { byId, leftToRight, make, setValue } from '../ui/elements.ts';
+import { choice, cross, factEntry, options } from './controls.ts';
 import { networkText } from './labels.ts';
 import type { Total } from './load.ts';
 import { networksOf, overviewOf } from './overview.ts';
@@ -96,11 +96,7 @@ function writeSite(site: string | null): void {
   const chip = byId('site-filter');
   chip.hidden = site === null;
   if (site === null) return;
-  const name = make('bdi', '', site);
-  name.dir = 'ltr';
-  const cross = make('span', 'cross', '×');
-  cross.ariaHidden = 'true';
-  chip.replaceChildren(`${getMessage('dashboardSite')}: `, name, cross);
+  chip.replaceChildren(`${getMessage('dashboardSite')}: `, leftToRight(site), cross());
   chip.title = getMessage('dashboardAllSites');
   chip.ariaLabel = getMessage('dashboardSiteOnly', { site });
 }
@@ -159,12 +155,6 @@ export function renderConditions(state: State, period: Period, totals: readonly 
     [getMessage('dashboardNetwork'), networkCondition(state.network)],
     [getMessage('dashboardCounted'), getMessage('dashboardCountedText')],
   ] as const;
-  const nodes = entries.map(([name, words]) => {
-    const entry = make('div');
-    const value = make('dd');
-    value.append(make('bdi', '', words));
-    entry.append(make('dt', '', name), value);
-    return entry;
-  });
+  const nodes = entries.map(([name, words]) => factEntry(name, make('bdi', '', words)));
   byId('conditions').replaceChildren(...nodes);
 }

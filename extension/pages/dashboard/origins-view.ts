@@ -9,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
-import { byId, make, setText, setValue } from '../ui/elements.ts';
+import { byId, make, makeButton, setText, setValue, wideRow } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
 import type { OriginDetail } from './detail-view.ts';
@@ -163,12 +163,9 @@ export class OriginsView {
     const key = rowKey(origin, site);
     if (this.#open?.key === key) this.#open = null;
     else {
-      const line = make('tr', 'detail');
-      const cell = make('td');
-      cell.colSpan = this.#head.rows[0]?.cells.length ?? 1;
+      const columns = this.#head.rows[0]?.cells.length ?? 1;
       const detail = this.#deps.detail(origin, site);
-      cell.append(detail.element);
-      line.append(cell);
+      const { row: line } = wideRow('detail', columns, detail.element);
       this.#open = { key, line, detail, shows: '' };
     }
     if (this.#model !== null) this.render(this.#model);
@@ -254,23 +251,17 @@ function bar(
   chosen: boolean,
   onChoose: () => void,
 ): HTMLElement {
-  const item = make('li');
-  const button = make('button', `verdict-bar ${code}`);
-  button.type = 'button';
-  button.ariaPressed = String(chosen);
-  const track = make('span', 'track');
   const fill = make('span', 'fill');
   fill.style.inlineSize = `${(100 * count) / all}%`;
-  track.append(fill);
-  button.append(
+  const content = [
     make('strong', 'name', verdictName(code)),
-    track,
+    make('span', 'track', fill),
     make('span', 'count', getMessage('dashboardVerdictCount', { count, share: percentText(count, all) })),
     make('span', 'meaning', verdictMeans(code)),
-  );
-  button.addEventListener('click', onChoose);
-  item.append(button);
-  return item;
+  ];
+  const button = makeButton(`verdict-bar ${code}`, content, onChoose);
+  button.ariaPressed = String(chosen);
+  return make('li', '', button);
 }
 
 /** Draws the verdicts' bars, the most frequent first. `complete`: whether every record was counted. */

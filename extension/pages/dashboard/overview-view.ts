@@ -189,9 +189,7 @@ function ratioDrawing(
 }
 
 function headline(share: string, of: string, counts: string): HTMLElement {
-  const box = make('div', 'headline');
-  box.append(make('strong', '', share), make('span', '', of), make('small', '', counts));
-  return box;
+  return make('div', 'headline', make('strong', '', share), make('span', '', of), make('small', '', counts));
 }
 
 function writeHeadlines(overview: Overview): void {

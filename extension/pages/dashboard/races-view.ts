@@ -23,8 +23,8 @@ import {
   ecdfX,
 } from '../charts/ecdf-chart.ts';
 import { lineSwatch } from '../charts/paint.ts';
-import { byId, make, setText } from '../ui/elements.ts';
-import { type Entry, hostName, openerCell, options, replaceLines } from './controls.ts';
+import { byId, make, setText, wideRow } from '../ui/elements.ts';
+import { type Entry, headCell, hostName, openerCell, options, replaceLines } from './controls.ts';
 import { createFigure, type Drawing, raceFigure } from './figures.ts';
 import { instantText, modeText, networkText, percentText } from './labels.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
@@ -190,13 +190,10 @@ const HISTORY_HEAD: readonly MessageKey[] = [
 ];
 
 function historyHead(): HTMLTableRowElement {
-  const row = make('tr');
-  for (const key of HISTORY_HEAD) {
-    const cell = make('th', key === 'dashboardTrialCount' ? 'number' : '', getMessage(key));
-    cell.scope = 'col';
-    row.append(cell);
-  }
-  return row;
+  const cells = HISTORY_HEAD.map((key) =>
+    headCell('col', key === 'dashboardTrialCount' ? 'number' : '', getMessage(key)),
+  );
+  return make('tr', '', ...cells);
 }
 
 /** Creates the section; photo finishes are read from the ledger when opened. */
@@ -237,10 +234,7 @@ export class RacesView {
       this.#redraw();
       return;
     }
-    const line = make('tr', 'detail');
-    const cell = make('td');
-    cell.colSpan = HISTORY_HEAD.length;
-    line.append(cell);
+    const { row: line, cell } = wideRow('detail', HISTORY_HEAD.length);
     this.#opened.set(key, line);
     this.#ledger.races(race.origin).then(
       (races) => {
@@ -255,18 +249,17 @@ export class RacesView {
   #lineOf(race: RaceSummary): HTMLTableRowElement[] {
     const key = `${race.atMs} ${race.origin}`;
     const detail = this.#opened.get(key);
-    const line = make('tr', detail ? 'main open' : 'main');
-    line.dataset['key'] = key;
-    const origin = make('td');
-    origin.append(hostName(race.origin.slice('https://'.length)));
-    line.append(
+    const line = make(
+      'tr',
+      detail ? 'main open' : 'main',
       openerCell(detail !== undefined, () => this.#openRace(race, key), instantText(race.atMs)),
-      origin,
+      make('td', '', hostName(race.origin.slice('https://'.length))),
       make('td', '', modeText(race.mode)),
       make('td', '', resultText(race)),
       make('td', 'number', formatNumber(race.trials)),
       make('td', '', networkText(race.network)),
     );
+    line.dataset['key'] = key;
     return detail ? [line, detail] : [line];
   }
 

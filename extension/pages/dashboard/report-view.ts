@@ -5,7 +5,8 @@ import { getMessage } from '../../common/catalog.ts';
 import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
+import { cross } from './controls.ts';
 import type { Period } from './state.ts';
 
 /** Names offered while typing; nobody reads a longer list. */
@@ -25,18 +26,9 @@ function savedText(made: MadeReport | null): string {
 
 /** A chosen site; clicking it removes it. */
 function siteChip(site: string, onRemove: () => void): HTMLElement {
-  const item = make('li');
-  const chip = make('button', 'chip');
-  chip.type = 'button';
-  const name = make('bdi', '', site);
-  name.dir = 'ltr';
-  const cross = make('span', 'cross', '×');
-  cross.ariaHidden = 'true';
-  chip.append(name, cross);
+  const chip = makeButton('chip', [leftToRight(site), cross()], onRemove);
   chip.ariaLabel = getMessage('dashboardRemoveSite', { site });
-  chip.addEventListener('click', onRemove);
-  item.append(chip);
-  return item;
+  return make('li', '', chip);
 }
 
 /** Creates the export section; sites are chosen one by one, none chosen means all. */

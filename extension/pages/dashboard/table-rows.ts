@@ -7,9 +7,9 @@ import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/
 import { hiddenCountText, lightNote, type ObservationModes } from '@photofinish/shared/web/observation';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { make, setSvg } from '../ui/elements.ts';
+import { make, makeButton, setSvg } from '../ui/elements.ts';
 import { modesOfBits, type Row } from './columns.ts';
-import { hostName, openerCell } from './controls.ts';
+import { headCell, hostName, openerCell } from './controls.ts';
 import { agoText, instantText, percentText } from './labels.ts';
 import { type Direction, ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
@@ -55,20 +55,15 @@ export function nextDirection(
 
 /** The headings of origins or sites, each a button that sorts. */
 export function headingRow(group: 'origin' | 'site', onSort: (key: SortKey) => void): HTMLTableRowElement {
-  const row = make('tr');
-  for (const key of group === 'site' ? SITE_KEYS : ORIGIN_KEYS) {
+  const cells = (group === 'site' ? SITE_KEYS : ORIGIN_KEYS).map((key) => {
     const { words, title, number: isNumber } = HEADINGS[key];
-    const cell = make('th', isNumber ? 'number' : '');
-    cell.scope = 'col';
-    cell.dataset['sort'] = key;
-    const button = make('button', 'sort', getMessage(words));
-    button.type = 'button';
+    const button = makeButton('sort', [getMessage(words)], () => onSort(key));
     if (title !== undefined) button.title = getMessage(title);
-    button.addEventListener('click', () => onSort(key));
-    cell.append(button);
-    row.append(cell);
-  }
-  return row;
+    const cell = headCell('col', isNumber ? 'number' : '', button);
+    cell.dataset['sort'] = key;
+    return cell;
+  });
+  return make('tr', '', ...cells);
 }
 
 /** Marks the column by which the rows are sorted. */
@@ -103,44 +98,32 @@ function hiddenCell(hidden: number, modes: ObservationModes): HTMLTableCellEleme
 }
 
 function shareCell(h3: number, known: number): HTMLTableCellElement {
-  const cell = make('td', 'number share');
-  if (known === 0) {
-    cell.append(make('span', 'unseen', getMessage('dashboardNone')), dash());
-    return cell;
-  }
-  cell.append(make('span', '', percentText(h3, known)));
-  const bar = make('span', 'share-bar');
+  if (known === 0) return make('td', 'number share', ...noneOf(getMessage('dashboardNone')));
   const fill = make('span', 'fill');
   fill.style.inlineSize = `${(100 * h3) / known}%`;
-  bar.append(fill);
-  cell.append(bar);
-  return cell;
+  const words = make('span', '', percentText(h3, known));
+  return make('td', 'number share', words, make('span', 'share-bar', fill));
 }
 
-function dash(): HTMLElement {
+/** A dash, with words for screen readers. */
+function noneOf(words: string): HTMLElement[] {
   const sign = make('span', 'zero', '–');
   sign.ariaHidden = 'true';
-  return sign;
+  return [make('span', 'unseen', words), sign];
 }
 
 function gainCell(gain: Gain | null): HTMLTableCellElement {
-  if (gain === null) {
-    const cell = numberCell('');
-    cell.append(make('span', 'unseen', getMessage('dashboardNotMeasured')), dash());
-    return cell;
-  }
+  if (gain === null) return make('td', 'number', ...noneOf(getMessage('dashboardNotMeasured')));
   const cell = numberCell(gainCellText(gain), gain.quicker === null);
   if (gain.quicker === null) cell.title = rangeText(gain);
   return cell;
 }
 
 function seenCell(atMs: number, nowMs: number): HTMLTableCellElement {
-  const cell = numberCell('');
   const time = make('time', '', agoText(atMs, nowMs));
   time.dateTime = new Date(atMs).toISOString();
   time.title = instantText(atMs);
-  cell.append(time);
-  return cell;
+  return make('td', 'number', time);
 }
 
 /** The key that identifies a row in the document. */
@@ -150,16 +133,14 @@ export function rowKey(origin: string, site: string): string {
 
 /** One origin on one site. The opener shows its detail beneath. */
 export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => void): HTMLTableRowElement {
-  const line = make('tr', open ? 'main open' : 'main');
-  line.dataset['key'] = rowKey(row.origin, row.site);
   const name = hostName(row.origin.slice('https://'.length));
   const verdict = make('td', '', verdictName(row.verdict));
   verdict.title = verdictMeans(row.verdict);
-  const site = make('td', 'site');
-  site.append(hostName(row.site));
-  line.append(
+  const line = make(
+    'tr',
+    open ? 'main open' : 'main',
     openerCell(open, onOpen, markPlace(markOf(row.protocol)), name),
-    site,
+    make('td', 'site', hostName(row.site)),
     make('td', '', protocolName(row.protocol)),
     numberCell(formatNumber(row.known + row.hidden), row.known + row.hidden === 0),
     shareCell(row.h3, row.known),
@@ -169,6 +150,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
     gainCell(row.gain),
     seenCell(row.lastSeenMs, nowMs),
   );
+  line.dataset['key'] = rowKey(row.origin, row.site);
   return line;
 }
 
@@ -179,12 +161,12 @@ export function siteRow(
   nowMs: number,
   onOpen: () => void,
 ): HTMLTableRowElement {
-  const line = make('tr', 'main');
   const name = sites.names[id] ?? '';
-  line.dataset['key'] = name;
   const at = (array: Float64Array) => array[id] ?? 0;
   const count = (value: number) => numberCell(formatNumber(value), value === 0);
-  line.append(
+  const line = make(
+    'tr',
+    'main',
     openerCell(null, onOpen, hostName(name)),
     count(at(sites.origins)),
     shareCell(at(sites.h3Origins), at(sites.knownOrigins)),
@@ -194,5 +176,6 @@ export function siteRow(
     count(at(sites.navigations)),
     seenCell(at(sites.lastSeenMs), nowMs),
   );
+  line.dataset['key'] = name;
   return line;
 }

@@ -13,7 +13,7 @@ import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { type Ledger, openLedger } from '../../ledger/ledger.ts';
 import { dayText } from '../charts/days.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, leftToRight, make, setText } from '../ui/elements.ts';
 import { confirm, messageOf } from '../ui/saving.ts';
 
 /** Limits the unnamed ones, most of which are networks the user will not meet again. */
@@ -94,34 +94,28 @@ function aboutText({ seen, now: connected }: KnownNetwork): string {
   return connected ? `${getMessage('optionsNetworkNow')}; ${used}` : used;
 }
 
+/** A new field for a network's name, and below it the place for what is wrong with that. */
+function makeField(network: string, index: number): HTMLElement {
+  const input = make('input');
+  const error = make('p', 'error');
+  error.id = `network-error-${index}-${fields.size}`;
+  error.role = 'alert';
+  input.type = 'text';
+  input.dir = 'auto';
+  input.autocomplete = 'off';
+  input.spellcheck = false;
+  input.placeholder = getMessage('optionsNetworkPlaceholder');
+  input.ariaLabel = getMessage('optionsNetworkName', { network });
+  input.setAttribute('aria-describedby', error.id);
+  input.addEventListener('change', () => void keep(input, network, error));
+  fields.set(network, input);
+  return make('span', 'naming', input, error);
+}
+
 function row(known: KnownNetwork, index: number): HTMLElement {
   const { network } = known;
-  const item = make('li', 'row network');
-  const about = make('span', 'about');
-  const key = make('bdi', 'key', network);
-  key.dir = 'ltr';
-  about.append(key, make('span', 'aside', aboutText(known)));
-  const naming = make('span', 'naming');
-  const input = fields.get(network) ?? make('input');
-  if (!fields.has(network)) {
-    const error = make('p', 'error');
-    error.id = `network-error-${index}-${fields.size}`;
-    error.role = 'alert';
-    input.type = 'text';
-    input.dir = 'auto';
-    input.autocomplete = 'off';
-    input.spellcheck = false;
-    input.placeholder = getMessage('optionsNetworkPlaceholder');
-    input.ariaLabel = getMessage('optionsNetworkName', { network });
-    input.setAttribute('aria-describedby', error.id);
-    input.addEventListener('change', () => void keep(input, network, error));
-    fields.set(network, input);
-    naming.append(input, error);
-    item.append(about, naming);
-    return item;
-  }
-  item.append(about, input.parentElement ?? input);
-  return item;
+  const about = make('span', 'about', leftToRight(network, 'key'), make('span', 'aside', aboutText(known)));
+  return make('li', 'row network', about, fields.get(network)?.parentElement ?? makeField(network, index));
 }
 
 function show(): void {

@@ -3,16 +3,10 @@
 import { getMessage } from '../../common/catalog.ts';
 import type { Settings } from '../../common/settings.ts';
 import { isPublicSuffix, siteOfUrl } from '../../common/site.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
 import { save } from '../ui/saving.ts';
 
 let sites: readonly string[] = [];
-
-function siteName(site: string): HTMLElement {
-  const name = make('bdi', 'name', site);
-  name.dir = 'ltr';
-  return name;
-}
 
 async function remove(button: HTMLElement, site: string): Promise<void> {
   const at = sites.indexOf(site);
@@ -27,13 +21,10 @@ async function remove(button: HTMLElement, site: string): Promise<void> {
 }
 
 function row(site: string): HTMLElement {
-  const item = make('li', 'row');
-  const button = make('button', 'button', getMessage('optionsNeverRemove'));
-  button.type = 'button';
+  const words = getMessage('optionsNeverRemove');
+  const button = makeButton('button', [words], () => void remove(button, site));
   button.setAttribute('aria-label', getMessage('optionsNeverRemoveSite', { site }));
-  button.addEventListener('click', () => void remove(button, site));
-  item.append(siteName(site), button);
-  return item;
+  return make('li', 'row', leftToRight(site, 'name'), button);
 }
 
 const showRows = keepRows(() => byId('never-list') as RowList<HTMLElement>, row);

@@ -14,7 +14,7 @@ import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { siteOfHost } from '../../common/site.ts';
-import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
+import { copyOf, make, makeButton, part, setAttribute, setText, wideRow } from '../ui/elements.ts';
 import { originLabel, unmeasuredText } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { type RaceFailure, raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
@@ -52,15 +52,6 @@ export interface GroupActions {
   readonly onOptions: () => void;
 }
 
-export interface GroupRow {
-  readonly body: HTMLTableSectionElement;
-  readonly opener: HTMLButtonElement;
-  /** Updates the origin. */
-  update(shown: ShownGroup): void;
-  setOpen(open: boolean): void;
-  readonly isOpen: boolean;
-}
-
 function bytesText(bytes: number | null): string {
   return bytes === null ? getMessage('devtoolsNone') : formatBytes(bytes);
 }
@@ -81,42 +72,22 @@ function requestLine(request: InspectedRequest): HTMLElement {
   return line;
 }
 
-function makeButton(className: string, onPress: () => void): HTMLButtonElement {
-  const button = make('button', className);
-  button.type = 'button';
-  button.addEventListener('click', onPress);
-  return button;
-}
-
-/** A row that spans the whole table. */
-function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
-  const line = make('tr', className);
-  const cell = make('td');
-  cell.colSpan = COLUMNS;
-  line.append(cell);
-  return { line, cell };
-}
-
 /** The rows of an open origin, updated with as few changes as possible. */
 function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMore: () => void) {
-  const verdict = wideLine('detail');
   const words = make('p', 'verdict-text');
   const means = meansLink();
-  const race = makeButton('button', onRace);
+  const race = makeButton('button', [], onRace);
   race.dataset['testid'] = 'race';
   const why = make('span', 'caption');
   why.setAttribute('role', 'status');
-  const options = makeButton('button', onOptions);
-  setText(options, getMessage('popupOpenOptions'));
-  const actions = make('div', 'actions');
-  actions.append(race, why, options);
-  verdict.cell.append(words, means, actions);
-  const more = wideLine('more');
-  const button = makeButton('link', () => {
+  const options = makeButton('button', [getMessage('popupOpenOptions')], onOptions);
+  const actions = make('div', 'actions', race, why, options);
+  const { row: verdict } = wideRow('detail', COLUMNS, words, means, actions);
+  const button = makeButton('link', [], () => {
     limit += ROWS_AT_ONCE;
     onMore();
   });
-  more.cell.append(button);
+  const { row: more } = wideRow('more', COLUMNS, button);
   let shown: readonly InspectedRequest[] = [];
   let lines: HTMLElement[] = [];
   let limit = ROWS_AT_ONCE;
@@ -126,7 +97,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
         writeVerdict(words, view.verdict);
         pointToCode(means, view.verdict.code);
       }
-      verdict.line.hidden = view === null;
+      verdict.hidden = view === null;
       raceButton(race, view?.race != null, state === 'racing', helper);
       setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredText(view)));
       options.hidden = failure?.byOptions !== true;
@@ -136,14 +107,14 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
       const added = wanted.slice(grows ? shown.length : 0).map(requestLine);
       lines = grows ? [...lines, ...added] : added;
       shown = wanted;
-      if (!body.contains(verdict.line)) body.append(verdict.line, more.line);
-      more.line.before(...added);
+      if (!body.contains(verdict)) body.append(verdict, more);
+      more.before(...added);
       const left = requests.length - wanted.length;
-      more.line.hidden = left === 0;
+      more.hidden = left === 0;
       setText(button, getMessage('devtoolsMore', { count: Math.min(left, ROWS_AT_ONCE) }));
     },
     remove(): void {
-      for (const line of [verdict.line, ...lines, more.line]) line.remove();
+      for (const line of [verdict, ...lines, more]) line.remove();
       shown = [];
       lines = [];
       limit = ROWS_AT_ONCE;
@@ -152,7 +123,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
 }
 
 /** A row for an origin. */
-export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
+export function makeGroupRow(origin: Origin, actions: GroupActions) {
   const body = copyOf<HTMLTableSectionElement>('group');
   body.dataset['origin'] = origin;
   const opener = part(body, '.opener') as HTMLButtonElement;
@@ -188,8 +159,8 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
   });
   return {
     body,
-    opener,
-    update(shown) {
+    /** Updates the origin. */
+    update(shown: ShownGroup): void {
       const { group, view } = shown;
       known = shown;
       setMark(mark, group.mark, MARK_PX);
@@ -202,11 +173,10 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
       showDetail();
     },
     setOpen,
-    get isOpen() {
-      return open;
-    },
   };
 }
+
+export type GroupRow = ReturnType<typeof makeGroupRow>;
 
 // The panel's texts for totals, requests and empty states. Pure.
 

@@ -64,8 +64,8 @@ function renderAdoption(page: PageView): void {
   bar.title = words.label;
   bar.replaceChildren(
     ...words.bar.map(({ mark, count }) => {
-      const part = make('span', `part ${mark}`);
-      part.append(make('span', 'figure', MARK_LABELS[mark].replace('H', '')));
+      const figure = make('span', 'figure', MARK_LABELS[mark].replace('H', ''));
+      const part = make('span', `part ${mark}`, figure);
       part.style.flexGrow = String(count);
       return part;
     }),

@@ -2,7 +2,7 @@
 
 import { getMessage } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, make, makeButton, setText } from '../ui/elements.ts';
 
 let shownSite: string | null | undefined;
 
@@ -62,23 +62,20 @@ function onKey(event: KeyboardEvent): void {
 }
 
 function group(label: string, site: string | null): HTMLElement {
-  const element = make('div', 'group');
-  element.setAttribute('role', 'group');
-  element.setAttribute('aria-label', label);
-  element.append(make('span', 'group-label', label));
-  for (const format of EXPORT_FORMATS) {
-    const name = FORMATS[format].name;
-    const item = make('button', 'item', name);
-    item.type = 'button';
-    item.tabIndex = -1;
-    item.setAttribute('role', 'menuitem');
-    item.setAttribute('aria-label', getMessage('popupExportAs', { what: label, format: name }));
-    item.addEventListener('click', () => {
+  const items = EXPORT_FORMATS.map((format) => {
+    const { name } = FORMATS[format];
+    const item = makeButton('item', [name], () => {
       setOpen(false);
       void save(site, format);
     });
-    element.append(item);
-  }
+    item.tabIndex = -1;
+    item.setAttribute('role', 'menuitem');
+    item.setAttribute('aria-label', getMessage('popupExportAs', { what: label, format: name }));
+    return item;
+  });
+  const element = make('div', 'group', make('span', 'group-label', label), ...items);
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', label);
   return element;
 }
 

@@ -117,15 +117,13 @@ function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void 
   const key = `${page.state}|${words}|${forecast.result}|${forecast.title}`;
   if (caption.dataset['key'] === key) return;
   caption.dataset['key'] = key;
-  const scored = make('span', `forecast ${forecast.result}`);
+  const sign = [verdictSign(forecast.result, ''), make('strong', '', forecast.text)];
+  const scoring =
+    forecast.result === 'none'
+      ? [getMessage('popupNoForecast')]
+      : [`${getMessage('popupForecast')} `, ...sign];
+  const scored = make('span', `forecast ${forecast.result}`, ...scoring);
   scored.title = forecast.title;
-  if (forecast.result === 'none') scored.textContent = getMessage('popupNoForecast');
-  else
-    scored.append(
-      `${getMessage('popupForecast')} `,
-      verdictSign(forecast.result, ''),
-      make('strong', '', forecast.text),
-    );
   caption.replaceChildren(...(page.state === 'failed' ? [words] : [`${words} · `, scored]));
 }
 
@@ -137,15 +135,12 @@ const SIGNS = {
 
 /** Tick, cross or ring; the meaning and the forecast protocol are for screen readers. */
 export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protocol: string): HTMLElement {
-  const sign = make('span', `sign ${result}`, result === 'none' ? protocol : '');
-  if (result === 'none') return sign;
+  if (result === 'none') return make('span', `sign ${result}`, protocol);
   const [word, mark] = SIGNS[result];
   const glyph = make('span', 'glyph', mark);
   glyph.setAttribute('aria-hidden', 'true');
-  const unseen = make('span', 'unseen', `${getMessage(word)} `);
-  unseen.append(make('span', 'foretold', protocol));
-  sign.append(unseen, glyph);
-  return sign;
+  const unseen = make('span', 'unseen', `${getMessage(word)} `, make('span', 'foretold', protocol));
+  return make('span', `sign ${result}`, unseen, glyph);
 }
 
 /** The section below the answer; hidden if there is no origin to race. */

@@ -36,7 +36,6 @@ export function proxyText(mode: ProxyMode | null): { readonly text: string; read
 
 /** A choice that is labelled with its name only; its explanation is read afterwards. */
 function makeChoice(type: 'radio' | 'checkbox', id: string, name: MessageKey, meaning: MessageKey) {
-  const label = make('label', 'choice');
   const input = make('input');
   input.type = type;
   const named = make('span', 'name', getMessage(name));
@@ -45,8 +44,7 @@ function makeChoice(type: 'radio' | 'checkbox', id: string, name: MessageKey, me
   means.id = `${id}-means`;
   input.setAttribute('aria-labelledby', named.id);
   input.setAttribute('aria-describedby', means.id);
-  label.append(input, named, means);
-  return { label, input };
+  return { label: make('label', 'choice', input, named, means), input };
 }
 
 /** Draws the three choices into a fieldset that has a legend. */

@@ -8,16 +8,43 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** A new element with a class and text. */
+/** A new element with a class and contents. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className = '',
-  text = '',
+  ...content: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (className !== '') element.className = className;
-  if (text !== '') element.textContent = text;
+  // An empty text would be a node too, and the element not `:empty`.
+  element.append(...content.filter((each) => each !== ''));
   return element;
+}
+
+/** A button that is no part of a form. */
+export function makeButton(
+  className: string,
+  content: readonly (Node | string)[],
+  onPress: () => void,
+): HTMLButtonElement {
+  const button = make('button', className, ...content);
+  button.type = 'button';
+  button.addEventListener('click', onPress);
+  return button;
+}
+
+/** A name that reads from left to right in every language, such as a host. */
+export function leftToRight(name: string, className = ''): HTMLElement {
+  const element = make('bdi', className, name);
+  element.dir = 'ltr';
+  return element;
+}
+
+/** A row that spans the whole table. */
+export function wideRow(className: string, columns: number, ...content: readonly (Node | string)[]) {
+  const cell = make('td', '', ...content);
+  cell.colSpan = columns;
+  return { row: make('tr', className, cell), cell };
 }
 
 /** A copy of the only element in the template with that id. */

@@ -8,7 +8,7 @@ import type { HelperState, PopupEvent } from '../../common/messages.ts';
 import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { onClick, setDisabled } from './disabled-button.ts';
-import { byId, make, setAttribute, setText } from './elements.ts';
+import { byId, make, makeButton, setAttribute, setText } from './elements.ts';
 import { helperFault, type Mending } from './origin-state-text.ts';
 
 /** Requires on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
@@ -141,29 +141,24 @@ const SIGNS: Record<DoctorFinding['state'], readonly [string, MessageKey]> = {
 };
 
 function findingItem({ check, state, text, remedy }: DoctorFinding): HTMLElement {
-  const item = make('li', `finding ${state}`);
   const [sign, meaning] = SIGNS[state];
   const shown = make('span', 'sign', sign);
   shown.setAttribute('aria-hidden', 'true');
-  const name = make('span', 'name', getMessage(CHECK_WORDS[check]));
-  name.append(make('span', 'unseen', ` (${getMessage(meaning)})`));
-  const words = make('span', 'text');
+  const unseen = make('span', 'unseen', ` (${getMessage(meaning)})`);
+  const name = make('span', 'name', getMessage(CHECK_WORDS[check]), unseen);
+  const words = make('span', 'text', remedy === null ? text : `${text}. ${remedy}`);
   // The doctor is a command-line program, with messages in English.
   words.lang = 'en';
   words.dir = 'auto';
-  words.textContent = remedy === null ? text : `${text}. ${remedy}`;
-  item.append(shown, name, words);
-  return item;
+  return make('li', `finding ${state}`, shown, name, words);
 }
 
 function bySubject(findings: readonly DoctorFinding[]): HTMLElement[] {
   const subjects = Map.groupBy(findings, ({ subject }) => subject);
   return [...subjects].flatMap(([subject, found]) => {
-    const list = make('ul', 'findings');
-    list.append(...found.map(findingItem));
     const heading = make('h3', '', subject);
     heading.lang = 'en';
-    return [heading, list];
+    return [heading, make('ul', 'findings', ...found.map(findingItem))];
   });
 }
 
@@ -180,8 +175,8 @@ function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] |
     problems.length === 0
       ? getMessage('helperWell')
       : getMessage('helperProblems', { count: problems.length });
-  const rest = make('details', 'stack');
-  rest.append(make('summary', '', getMessage('helperChecks', { count: well })), ...bySubject(others));
+  const checks = make('summary', '', getMessage('helperChecks', { count: well }));
+  const rest = make('details', 'stack', checks, ...bySubject(others));
   const summary = make('p', problems.length === 0 ? '' : 'error', sentence);
   summary.dataset['testid'] = 'findings-summary';
   place.replaceChildren(summary, ...bySubject(problems), rest);
@@ -195,11 +190,9 @@ export function renderCommand(place: HTMLElement, command: string | null): void 
   if (command === null || place.querySelector('code')?.textContent === command) return;
   const code = make('code', '', command);
   code.dir = 'ltr';
-  const copy = make('button', 'button', getMessage('helperCopy'));
-  copy.type = 'button';
   const status = make('span', 'unseen');
   status.setAttribute('role', 'status');
-  copy.addEventListener('click', async () => {
+  const copy = makeButton('button', [getMessage('helperCopy')], async () => {
     const words = await copied(code);
     setText(copy, words);
     setText(status, words);

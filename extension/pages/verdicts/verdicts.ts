@@ -6,17 +6,18 @@ import { byId, make } from '../ui/elements.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 
 function row({ kind, code, name, means, remedy }: CodeRow): HTMLElement {
-  const article = make('article', 'code-row');
-  article.id = code;
-  const heading = make('h3');
   const link = make('a', 'code', code);
   link.href = `#${code}`;
-  heading.append(link, ' ', make('span', 'name', name));
-  const facts = make('dl');
+  const heading = make('h3', '', link, ' ', make('span', 'name', name));
   const remedyLabel = getMessage(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
-  facts.append(make('dt', '', getMessage('codesMeans')), make('dd', '', means));
-  facts.append(make('dt', '', remedyLabel), make('dd', '', remedy));
-  article.append(heading, facts);
+  const facts = [
+    make('dt', '', getMessage('codesMeans')),
+    make('dd', '', means),
+    make('dt', '', remedyLabel),
+    make('dd', '', remedy),
+  ];
+  const article = make('article', 'code-row', heading, make('dl', '', ...facts));
+  article.id = code;
   return article;
 }
 

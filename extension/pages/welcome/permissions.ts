@@ -2,7 +2,7 @@
 // permission without an explanation cannot be added: a test checks that.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, leftToRight, make, setText } from '../ui/elements.ts';
 
 /** By the names used in manifests; every match pattern is access to sites. */
 export const PERMISSION_WORDS: Readonly<Record<string, MessageKey>> = {
@@ -26,11 +26,7 @@ export function listPermissions(list: HTMLElement): void {
     ...[...sites, ...permissions, ...optional].flatMap((name) => {
       const words = PERMISSION_WORDS[name];
       if (words === undefined) return [];
-      const term = make('dt');
-      const code = make('bdi', '', name);
-      code.dir = 'ltr';
-      term.append(code);
-      return [term, make('dd', '', getMessage(words))];
+      return [make('dt', '', leftToRight(name)), make('dd', '', getMessage(words))];
     }),
   );
 }
