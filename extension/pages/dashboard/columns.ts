@@ -1,12 +1,12 @@
 // The records of all origins as columns in memory: a hundred thousand rows are sorted and searched as typed arrays, and
 // only the visible rows become objects again. Filled in chunks, in the ledger's order.
 
-import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { type Gain, gainMsOf } from '@photofinish/shared/verdict/gain';
 import { OBSERVATION_MODES, type ObservationModes, ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
+import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import type { OriginRecord } from '../../common/records/schema.ts';
 
 /** The part of a record that the table shows. */
@@ -15,40 +15,9 @@ export type RowRecord = Pick<
   'origin' | 'site' | 'protocol' | 'counts' | 'navigations' | 'modes' | 'lastSeenMs' | 'verdict'
 >;
 
-/** One line of the table. */
-export interface Row {
-  readonly origin: Origin;
-  readonly site: string;
-  readonly protocol: Protocol;
-  readonly h3: number;
-  readonly known: number;
-  readonly hidden: number;
-  readonly navigations: number;
-  readonly modes: ObservationModes;
-  readonly verdict: VerdictCode;
-  /** What its newest comparison shows; null: not measured. */
-  readonly gain: Gain | null;
-  readonly lastSeenMs: number;
-}
-
 const FIRST_CAPACITY = 1024;
 
-interface Arrays {
-  readonly site: Uint32Array;
-  readonly protocol: Uint8Array;
-  readonly verdict: Uint8Array;
-  readonly h3: Float64Array;
-  readonly known: Float64Array;
-  readonly hidden: Float64Array;
-  readonly navigations: Float64Array;
-  /** One bit for each of OBSERVATION_MODES. */
-  readonly modes: Uint8Array;
-  readonly lastSeenMs: Float64Array;
-  /** NaN: not measured; 0: no clear difference. */
-  readonly gainMs: Float64Array;
-}
-
-function arraysOf(capacity: number): Arrays {
+function arraysOf(capacity: number) {
   return {
     site: new Uint32Array(capacity),
     protocol: new Uint8Array(capacity),
@@ -57,11 +26,15 @@ function arraysOf(capacity: number): Arrays {
     known: new Float64Array(capacity),
     hidden: new Float64Array(capacity),
     navigations: new Float64Array(capacity),
+    /** One bit for each of OBSERVATION_MODES. */
     modes: new Uint8Array(capacity),
     lastSeenMs: new Float64Array(capacity),
+    /** NaN: not measured; 0: no clear difference. */
     gainMs: new Float64Array(capacity).fill(Number.NaN),
   };
 }
+
+type Arrays = Readonly<ReturnType<typeof arraysOf>>;
 
 function grown(old: Arrays, capacity: number): Arrays {
   const next = arraysOf(capacity);
@@ -83,31 +56,23 @@ function requestsOf(counts: ProtocolCounts): number {
   return known + hidden;
 }
 
-/** Rows in memory; `append` and `update` are the only ways in. */
-export interface Columns {
-  size: number;
-  readonly origins: Origin[];
-  readonly siteNames: string[];
-  arrays: Arrays;
-  /** Rows below it are in the ledger's order: by origin, then by site. */
-  sortedSize: number;
-  /** What the newest comparison of each origin shows. */
-  gains: ReadonlyMap<Origin, Gain>;
-  readonly siteIds: Map<string, number>;
-}
-
-/** No rows yet. */
-export function createColumns(): Columns {
+/** No rows yet; `append` and `update` are the only ways in. */
+export function createColumns() {
   return {
     size: 0,
-    origins: [],
-    siteNames: [],
-    arrays: arraysOf(FIRST_CAPACITY),
+    origins: [] as Origin[],
+    siteNames: [] as string[],
+    arrays: arraysOf(FIRST_CAPACITY) as Arrays,
+    /** Rows below it are in the ledger's order: by origin, then by site. */
     sortedSize: 0,
-    gains: new Map(),
-    siteIds: new Map(),
+    /** What the newest comparison of each origin shows. */
+    gains: new Map() as ReadonlyMap<Origin, Gain>,
+    siteIds: new Map<string, number>(),
   };
 }
+
+/** Rows in memory. */
+export type Columns = ReturnType<typeof createColumns>;
 
 function siteId(columns: Columns, site: string): number {
   const known = columns.siteIds.get(site);
@@ -195,7 +160,7 @@ export function writeGains(columns: Columns, gains: ReadonlyMap<Origin, Gain>): 
 }
 
 /** The row as an object; throws RangeError if the row does not exist. */
-export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row: number): Row {
+export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row: number) {
   const origin = origins[row];
   if (origin === undefined || row >= size) throw new RangeError(`no row ${row}`);
   const number = (array: Float64Array | Uint32Array | Uint8Array) => array[row] ?? 0;
@@ -209,10 +174,14 @@ export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row:
     navigations: number(arrays.navigations),
     modes: modesOfBits(number(arrays.modes)),
     verdict: VERDICT_CODES[number(arrays.verdict)] ?? 'unknown',
+    /** What its newest comparison shows; null: not measured. */
     gain: gains.get(origin) ?? null,
     lastSeenMs: number(arrays.lastSeenMs),
   };
 }
+
+/** One line of the table. */
+export type Row = Readonly<ReturnType<typeof rowAt>>;
 
 /** Every row by origin and then site, even if some were added out of order: a merge, not a sort. */
 export function rowsByOrigin(columns: Columns): Uint32Array {

@@ -36,21 +36,7 @@ const stateSchema = v.object({
 });
 export type State = v.InferOutput<typeof stateSchema>;
 
-export const FIRST_STATE: State = {
-  period: 30,
-  from: null,
-  to: null,
-  network: null,
-  by: 'request',
-  group: 'origin',
-  query: '',
-  site: null,
-  mark: null,
-  verdict: null,
-  sort: 'seen',
-  direction: 'descending',
-  page: 1,
-};
+export const FIRST_STATE: State = v.parse(stateSchema, {});
 
 /** A column that the table does not have cannot be sorted by. */
 function withFittingSort(state: State): State {
@@ -75,7 +61,7 @@ function withFittingPeriod(state: State): State {
 /** The state that a URL asks for; invalid values get their defaults. */
 export function readState(search: string, hash: string): State {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const found: Record<string, unknown> = { ...FIRST_STATE };
+  const found: Record<string, unknown> = {};
   const site = new URLSearchParams(search).get('site');
   if (site !== null) found['site'] = site;
   for (const [key, value] of given) {

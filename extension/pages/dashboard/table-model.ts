@@ -123,25 +123,8 @@ export function sortRows(
   return orderRows(rows, originKey(columns, key), direction);
 }
 
-/** Rows summed by site. */
-export interface SiteColumns {
-  readonly names: readonly string[];
-  /** Ids of the sites that have rows. */
-  readonly ids: Uint32Array;
-  readonly origins: Float64Array;
-  readonly h3Origins: Float64Array;
-  readonly knownOrigins: Float64Array;
-  readonly h3: Float64Array;
-  readonly known: Float64Array;
-  readonly hidden: Float64Array;
-  readonly navigations: Float64Array;
-  /** One bit for each of OBSERVATION_MODES. */
-  readonly modes: Uint8Array;
-  readonly lastSeenMs: Float64Array;
-}
-
-/** Sums the rows by site. */
-export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): SiteColumns {
+/** Sums the rows by site; `ids` are those of the sites that have rows. */
+export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array) {
   const empty = () => new Float64Array(siteNames.length);
   const sums = {
     origins: empty(),
@@ -151,6 +134,7 @@ export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): 
     known: empty(),
     hidden: empty(),
     navigations: empty(),
+    /** One bit for each of OBSERVATION_MODES. */
     modes: new Uint8Array(siteNames.length),
     lastSeenMs: empty(),
   };
@@ -173,6 +157,9 @@ export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): 
   const ids = Uint32Array.from(siteNames.keys()).filter((id) => (sums.origins[id] ?? 0) > 0);
   return { names: siteNames, ids, ...sums };
 }
+
+/** Rows summed by site. */
+export type SiteColumns = Readonly<ReturnType<typeof groupBySite>>;
 
 /** The sites in the requested order. */
 export function sortSites(sites: SiteColumns, key: SortKey, direction: Direction): Uint32Array {
