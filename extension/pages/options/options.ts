@@ -14,13 +14,11 @@ import {
   VISIT_MODES,
 } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { connectBackground } from '../ui/background-port.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import {
   createHelperPanel,
   environment,
-  type HelperPanel,
   mendingCommand,
   renderCommand,
   wireConsent,
@@ -115,27 +113,19 @@ function wireHelper(): void {
     setText(byId('helper-how'), mending.how);
     renderCommand(byId('command'), mendingCommand(mending.command, await environment()));
   };
-  const port = connectBackground({
-    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
-    onEvent: (event) => {
-      if (event.type === 'wiped') {
-        showWiped(event);
-        void rereadNetworks();
-      }
-      panel.onEvent(event);
-    },
-    onLost: () => {
-      panel.onLost();
-      loseWipe();
-    },
-  });
-  const panel: HelperPanel = createHelperPanel(port.send, {
+  const { send } = createHelperPanel({
     onState: (state) => void showHelp(state),
     examineAtOnce: false,
+    onEvent(event) {
+      if (event.type !== 'wiped') return;
+      showWiped(event);
+      void rereadNetworks();
+    },
+    onLost: loseWipe,
   });
   wireConsent();
-  byId('helper-retry').addEventListener('click', () => port.send({ type: 'reconnect-helper' }));
-  wireWipe(port.send);
+  byId('helper-retry').addEventListener('click', () => send({ type: 'reconnect-helper' }));
+  wireWipe(send);
 }
 
 /** Nothing can be changed before the current settings are shown. */

@@ -4,33 +4,22 @@ import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { HelperState, PopupEvent } from '../../common/messages.ts';
+import type { HelperState } from '../../common/messages.ts';
 import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
-import type { PopupRequest } from '../../common/popup-requests.ts';
+import { type BackgroundListener, connectBackground } from './background-port.ts';
 import { onClick, setDisabled } from './disabled-button.ts';
 import { byId, make, makeButton, setAttribute, setText } from './elements.ts';
-import { helperFault, type Mending } from './origin-state-text.ts';
+import { type HelperText, helperFault, type Mending } from './origin-state-text.ts';
 
-/** Requires on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
-export interface HelperPanel {
-  /** The displayed state; null before the first. */
-  readonly state: HelperState | null;
-  onEvent(event: PopupEvent): void;
-  onLost(): void;
-}
-
-export interface PanelOptions {
+interface PanelOptions extends Partial<Pick<BackgroundListener, 'onEvent' | 'onLost'>> {
   /** Called with each state that is displayed. */
   readonly onState: (state: HelperState) => void;
   /** Whether the doctor runs as soon as the helper answers, and not only on a click of the button. */
   readonly examineAtOnce: boolean;
 }
 
-/** Makes the panel. */
-export function createHelperPanel(
-  send: (request: PopupRequest) => boolean,
-  { onState, examineAtOnce }: PanelOptions,
-): HelperPanel {
+/** Connects the page's `helper-dot`, `helper-text`, `findings` and `examine` to the background. */
+export function createHelperPanel({ onState, examineAtOnce, onEvent, onLost }: PanelOptions) {
   let state: HelperState | null = null;
   let examining = false;
   const button = byId('examine');
@@ -41,7 +30,7 @@ export function createHelperPanel(
     setText(button, examining ? getMessage('helperExamining') : getMessage('helperExamine'));
   };
   const examine = (): void => {
-    if (!examining && send({ type: 'doctor' })) examining = true;
+    if (!examining && port.send({ type: 'doctor' })) examining = true;
     showExamining();
   };
   const show = (next: HelperState): void => {
@@ -56,32 +45,38 @@ export function createHelperPanel(
     onState(next);
   };
 
-  onClick(button, examine);
-  return {
-    get state() {
-      return state;
-    },
+  const examined = (): void => {
+    examining = false;
+    showExamining();
+  };
+  const port = connectBackground({
+    onOpen: (opened) => void opened.send({ type: 'watch-helper' }),
     onEvent(event) {
       if (event.type === 'helper') show(shownState(state, event.helper));
-      if (event.type !== 'doctor') return;
-      examining = false;
-      showExamining();
-      renderFindings(byId('findings'), event.findings);
+      if (event.type === 'doctor') {
+        examined();
+        renderFindings(byId('findings'), event.findings);
+      }
+      onEvent?.(event);
     },
     onLost() {
-      examining = false;
-      showExamining();
+      examined();
+      onLost?.();
+    },
+  });
+
+  onClick(button, examine);
+  return {
+    send: port.send,
+    /** The displayed state; null before the first. */
+    get state() {
+      return state;
     },
   };
 }
 
-export interface StateText {
-  readonly dot: 'on' | 'waiting' | 'off';
-  readonly text: string;
-}
-
 /** The text for a state of the helper. */
-export function stateText(helper: HelperState): StateText {
+export function stateText(helper: HelperState): Pick<HelperText, 'dot'> & { readonly text: string } {
   switch (helper.state) {
     case 'ready': {
       const { program, network, networkName } = helper;

@@ -5,14 +5,12 @@ import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/permissions.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { connectBackground } from '../ui/background-port.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, setText } from '../ui/elements.ts';
 import {
   createHelperPanel,
   type Environment,
   environment,
-  type HelperPanel,
   mendingCommand,
   renderCommand,
   wireConsent,
@@ -72,18 +70,10 @@ async function showHelper(helper: HelperState): Promise<void> {
 }
 
 function wireHelper(): void {
-  const port = connectBackground({
-    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
-    onEvent: (event) => panel.onEvent(event),
-    onLost: () => panel.onLost(),
-  });
-  const panel: HelperPanel = createHelperPanel(port.send, {
-    onState: (state) => void showHelper(state),
-    examineAtOnce: true,
-  });
+  const panel = createHelperPanel({ onState: (state) => void showHelper(state), examineAtOnce: true });
   setInterval(() => {
     const isBroken = panel.state !== null && helperMending(panel.state) !== null;
-    if (isBroken && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
+    if (isBroken && document.visibilityState === 'visible') panel.send({ type: 'reconnect-helper' });
   }, LOOK_EVERY_MS);
 }
 
