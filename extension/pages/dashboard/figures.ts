@@ -45,10 +45,6 @@ export interface Drawing {
   readonly nothing: string | null;
 }
 
-export interface Figure {
-  draw(drawing: Drawing): void;
-}
-
 const NARROWEST_PX = 260;
 
 /** Writes a table of numbers; the first column contains the row headers. */
@@ -91,7 +87,7 @@ function makeParts(host: HTMLElement) {
 }
 
 /** Creates the figure in `host`, which must be empty. */
-export function createFigure(host: HTMLElement): Figure {
+export function createFigure(host: HTMLElement) {
   const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, table } = makeParts(host);
 
   let current: Drawing | null = null;
@@ -144,7 +140,7 @@ export function createFigure(host: HTMLElement): Figure {
   }).observe(plot);
 
   return {
-    draw(drawing) {
+    draw(drawing: Drawing): void {
       current = drawing;
       const empty = drawing.nothing !== null;
       plot.hidden = empty;

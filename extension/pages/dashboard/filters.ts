@@ -21,12 +21,8 @@ const BASIS_NAMES: Record<Basis, MessageKey> = {
 };
 const CUSTOM = 'custom';
 
-export interface Filters {
-  render(state: State, period: Period, totals: readonly Total[]): void;
-}
-
 /** Creates the controls; changes are passed to `change`. */
-export function createFilters(change: (changes: Partial<State>) => void): Filters {
+export function createFilters(change: (changes: Partial<State>) => void) {
   const from = byId<HTMLInputElement>('from');
   const to = byId<HTMLInputElement>('to');
   const network = byId<HTMLSelectElement>('network');
@@ -70,7 +66,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
   });
 
   return {
-    render(state, next, totals) {
+    render(state: State, next: Period, totals: readonly Total[]): void {
       shown = next;
       period.set(state.period === null ? CUSTOM : String(state.period));
       basis.set(state.by);

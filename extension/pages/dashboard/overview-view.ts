@@ -13,7 +13,7 @@ import {
   shareChartX,
 } from '../charts/share-chart.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { createFigure, type Drawing, type Figure } from './figures.ts';
+import { createFigure, type Drawing } from './figures.ts';
 import { adoptionText, percentText } from './labels.ts';
 import type { Total } from './load.ts';
 import { adoptionDay, type Overview, overviewOf, type Ratio, ratioDay } from './overview.ts';
@@ -28,10 +28,15 @@ const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDa
   navigation: { headline: 'dashboardOfNavigations', perDay: 'dashboardNavigationsADay' },
 };
 
-/** A chart by day as a figure; the readout starts at the newest day with data. */
+/** A chart by day as a figure, which starts at the newest day with data; `wordsOf` is null for a day without any. */
 function dayDrawing(
   chart: Omit<ShareChart, 'widthPx'>,
-  more: Pick<Drawing, 'readout' | 'legend' | 'table' | 'nothing'>,
+  {
+    wordsOf,
+    ...more
+  }: Pick<Drawing, 'legend' | 'table' | 'nothing'> & {
+    readonly wordsOf: (index: number) => string | null;
+  },
 ): Drawing {
   const count = chart.days.length;
   const newest = chart.values.findLastIndex((value) => value !== null);
@@ -42,6 +47,13 @@ function dayDrawing(
     first: Math.max(0, newest),
     xOf: (index, widthPx) => shareChartX(widthPx, count, index),
     indexAt: (x, widthPx) => shareChartIndex(widthPx, count, x),
+    readout(index) {
+      const day = dayText(chart.days[index] ?? '', true);
+      const words = wordsOf(index);
+      return words === null
+        ? getMessage('dashboardDayNothing', { day })
+        : getMessage('dashboardDayText', { day, words });
+    },
     scrubLabel: getMessage('dashboardDay'),
     ...more,
   };
@@ -68,12 +80,10 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       description: getMessage('dashboardAdoptionDescription', numbers),
     },
     {
-      readout(index) {
-        const day = dayText(days[index] ?? '', true);
+      wordsOf(index) {
         const value = adoption[index];
-        if (value == null || value.known + value.hidden === 0)
-          return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayText', { day, words: adoptionText(value, modesAt(index)) });
+        if (value == null || value.known + value.hidden === 0) return null;
+        return adoptionText(value, modesAt(index));
       },
       legend: [
         { swatch: bandSwatch('h3', `${id}-l3`), words: getMessage('dashboardLegendH3') },
@@ -102,15 +112,9 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
   );
 }
 
-interface RatioText {
-  readonly title: MessageKey;
-  readonly description: MessageKey;
-  readonly perDay: MessageKey;
-  readonly day: MessageKey;
-  readonly hits: MessageKey;
-  readonly nothing: MessageKey;
+type RatioText = Record<'title' | 'description' | 'perDay' | 'day' | 'hits' | 'nothing', MessageKey> & {
   readonly reference: number | null;
-}
+};
 
 const HIT_WORDS: RatioText = {
   title: 'dashboardHitTitle',
@@ -160,11 +164,9 @@ function ratioDrawing(
       description: getMessage(words.description, { words: ratioText(sum, words) }),
     },
     {
-      readout(index) {
-        const day = dayText(days[index] ?? '', true);
+      wordsOf(index) {
         const ratio = ratios[index];
-        if (ratio == null || ratio.of === 0) return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayText', { day, words: ratioText(ratio, words) });
+        return ratio == null || ratio.of === 0 ? null : ratioText(ratio, words);
       },
       legend:
         reference === null
@@ -219,19 +221,15 @@ function writeHeadlines(overview: Overview): void {
   setText(byId('light'), note ?? '');
 }
 
-export interface OverviewView {
-  render(totals: readonly Total[], period: Period, state: State): void;
-}
-
 /** Makes the overview's figures. */
-export function createOverviewView(): OverviewView {
-  const figures: Record<'adoption' | 'hit' | 'accuracy', Figure> = {
+export function createOverviewView() {
+  const figures = {
     adoption: createFigure(byId('adoption-figure')),
     hit: createFigure(byId('hit-figure')),
     accuracy: createFigure(byId('accuracy-figure')),
   };
   return {
-    render(totals, period, { network, by }) {
+    render(totals: readonly Total[], period: Period, { network, by }: State): void {
       const overview = overviewOf(totals, period, network);
       const { days, values, sum } = overview;
       writeHeadlines(overview);

@@ -2,7 +2,6 @@
 
 import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
@@ -40,16 +39,7 @@ export interface RowContext {
   readonly onOptions: () => void;
 }
 
-interface Detail {
-  readonly line: HTMLElement;
-  readonly verdict: HTMLElement;
-  readonly means: HTMLAnchorElement;
-  readonly findings: HTMLElement;
-  readonly drawing: HTMLElement;
-  readonly race: HTMLButtonElement;
-  readonly caption: HTMLElement;
-  readonly options: HTMLButtonElement;
-}
+type Detail = Readonly<ReturnType<typeof makeDetail>>;
 
 export interface Row extends LineParts {
   /** Created when opened for the first time: most rows never are. */
@@ -77,7 +67,7 @@ export function spanColumns(rows: Iterable<Row>, count: number): void {
   for (const { detail } of rows) if (detail !== null) span(detail.line);
 }
 
-function makeDetail(row: Row, around: () => RowContext): Detail {
+function makeDetail(row: Row, around: () => RowContext) {
   const line = copyOf<HTMLElement>('detail');
   made += 1;
   line.id = `detail-${made}`;
@@ -150,7 +140,7 @@ function updateDetail(row: Row, { page, board }: RowContext): void {
   if (!failed) setText(detail.caption, captionText(view, running, waits));
 }
 
-function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: string; title: string } {
+function raceCell({ origin, race }: OriginView, board: RaceBoard): CellText['race'] {
   const state = raceState(board, origin);
   if (state === null) return raceText(race);
   return { text: getMessage(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
@@ -176,30 +166,15 @@ export function updateRow(row: Row, view: OriginView, around: RowContext): void 
 
 const MARK_PX = 16;
 
-/** A row of the table. */
-export interface LineParts {
-  readonly body: HTMLTableSectionElement;
-  readonly main: HTMLElement;
-  readonly opener: HTMLButtonElement;
-  readonly host: HTMLElement;
-  readonly cells: Readonly<
-    Record<'mark' | 'protocol' | 'tag' | 'requests' | 'forecast' | 'race', HTMLElement>
-  >;
-}
-
 /** The contents of a row's cells. */
-export interface CellText {
-  readonly protocol: OriginView['protocol'];
-  readonly reason: OriginView['reason'];
-  readonly counts: ProtocolCounts;
-  readonly mode: PageView['mode'];
+interface CellText extends Pick<OriginView, 'protocol' | 'reason' | 'counts'>, Pick<PageView, 'mode'> {
   readonly requests: number;
   readonly forecast: ForecastScore;
-  readonly race: { readonly text: string; readonly title: string };
+  readonly race: ReturnType<typeof raceText>;
 }
 
 /** A new, empty row. */
-export function makeLine(): LineParts {
+export function makeLine() {
   const body = copyOf<HTMLTableSectionElement>('row');
   return {
     body,
@@ -216,6 +191,9 @@ export function makeLine(): LineParts {
     },
   };
 }
+
+/** A row of the table. */
+export type LineParts = Readonly<ReturnType<typeof makeLine>>;
 
 function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore): void {
   const key = `${result} ${text}`;
