@@ -16,19 +16,6 @@ export interface QueueDeps {
   readonly loading: () => boolean;
 }
 
-export interface TimingQueue {
-  /** Takes timings; they are sent within COALESCE_MS, or LOADING_COALESCE_MS. */
-  add(timings: readonly Timing[]): void;
-  /** Sends what is waiting now: the page is closing or going to the background. */
-  flush(): void;
-  /** What was sent and not acknowledged yet, oldest first. */
-  unanswered(): readonly NumberedBatch[];
-  /** Sends everything unacknowledged again, after the page returns from the back/forward cache. */
-  resume(): void;
-  /** Discards everything and never sends again: the extension was reloaded. */
-  stop(): void;
-}
-
 /** Long enough to collect a page's burst of resources into few messages, short enough for a responsive popup. */
 export const COALESCE_MS = 250;
 /** While the page loads, after the first message: rarely enough to have no measurable effect on its loading. */
@@ -42,7 +29,7 @@ const HOUR_MS = 3_600_000;
 const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
 // A closure instead of a class, despite its length: names of class fields are not minified, and every frame loads this.
-export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
+export function createQueue({ send, later, loading }: QueueDeps) {
   let waiting: Timing[] = [];
   const unanswered = new Map<number, NumberedBatch>();
   const underWay = new Set<number>();
@@ -76,6 +63,7 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
       });
   };
 
+  /** Sends everything unacknowledged again, after the page returns from the back/forward cache. */
   const resume = (): void => {
     for (const batch of unanswered.values()) post(batch);
   };
@@ -90,6 +78,7 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
     retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
   };
 
+  /** Sends what is waiting now: the page is closing or going to the background. */
   const flush = (): void => {
     while (waiting.length > 0 && !stopped) {
       const entries = waiting.slice(0, MAX_BATCH_ENTRIES);
@@ -103,7 +92,8 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   };
 
   return {
-    add(timings) {
+    /** Takes timings; they are sent within COALESCE_MS, or LOADING_COALESCE_MS. */
+    add(timings: readonly Timing[]): void {
       if (stopped) return;
       if (taken === 0 && timings.length > 0)
         later(HOUR_MS, () => {
@@ -120,9 +110,11 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
       });
     },
     flush,
-    unanswered: () => [...unanswered.values()],
+    /** What was sent and not acknowledged yet, oldest first. */
+    unanswered: (): readonly NumberedBatch[] => [...unanswered.values()],
     resume,
-    stop() {
+    /** Discards everything and never sends again: the extension was reloaded. */
+    stop(): void {
       stopped = true;
       waiting = [];
       unanswered.clear();

@@ -74,29 +74,24 @@ export function kindOf(type: string): EndedRequest['kind'] {
 }
 
 /** Redirect chains in progress: where each began, and whether one of its answers hid its timings. */
-export interface Chains {
-  /** Where the chain began that led to `url`; `url` itself, truncated like all of them, if there was no redirect. */
-  readonly firstUrl: (id: string, url: string) => string;
-  readonly hidden: (id: string) => boolean;
-  readonly hop: (request: EndedRequest) => void;
-  readonly end: (id: string) => void;
-}
-
-export function createChains(): Chains {
+export function createChains() {
   const chains = new Map<string, { readonly firstUrl: string; readonly hidden: boolean }>();
   return {
-    firstUrl: (id, url) => (chains.size > 0 && chains.get(id)?.firstUrl) || url,
-    hidden: (id) => chains.size > 0 && chains.get(id)?.hidden === true,
-    hop({ id, firstUrl, timingAllowed, address }) {
+    /** Where the chain began that led to `url`; `url` itself, truncated like all of them, if there was no redirect. */
+    firstUrl: (id: string, url: string): string => (chains.size > 0 && chains.get(id)?.firstUrl) || url,
+    hidden: (id: string): boolean => chains.size > 0 && chains.get(id)?.hidden === true,
+    hop({ id, firstUrl, timingAllowed, address }: EndedRequest): void {
       chains.set(id, { firstUrl, hidden: address !== null && timingAllowed === false });
       // A chain whose end is never reported, such as one that a service worker took over, is dropped as the oldest.
       dropOldest(chains, MAX_CHAINS);
     },
-    end(id) {
+    end(id: string): void {
       if (chains.size > 0) chains.delete(id);
     },
   };
 }
+
+export type Chains = ReturnType<typeof createChains>;
 
 // Whether a server lets a page see the timings of its answer, and with them the protocol.
 

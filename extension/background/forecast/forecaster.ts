@@ -48,23 +48,7 @@ const MAX_WAITING = 200;
  */
 const SAME_NAVIGATION_MS = 2000;
 
-export interface Forecaster {
-  /** An outermost page is about to be requested. */
-  navigate(tabId: number, frameId: number, url: string): void;
-  /** The navigation committed this document; null when no forecast was requested for it. */
-  commit(tabId: number, frameId: number, documentId: string): Navigation | null;
-  /** The navigation failed or was cancelled: it may be that of a page whose successor is already begun. */
-  fail(tabId: number, frameId: number): void;
-  /** The site uses this origin: the next navigation includes it. */
-  remember(site: string, origins: Iterable<Origin>): void;
-  /** The tab was closed. */
-  removed(tabId: number): void;
-  /** Forgets which origins sites use, the ledger is queried again, and navigations that have not ended. */
-  forget(): void;
-}
-
-export function createForecaster(deps: ForecasterDeps): Forecaster {
-  const { ask, originsOfSite, mayAsk, onArrived, nowMs } = deps;
+export function createForecaster({ ask, originsOfSite, mayAsk, onArrived, nowMs }: ForecasterDeps) {
   const sites = new Map<string, Set<Origin>>();
   const waiting = new Map<string, WaitingNavigation>();
 
@@ -96,7 +80,8 @@ export function createForecaster(deps: ForecasterDeps): Forecaster {
   };
 
   return {
-    navigate(tabId, frameId, url) {
+    /** An outermost page is about to be requested. */
+    navigate(tabId: number, frameId: number, url: string): void {
       const parts = originOfUrl(url);
       if (parts === null) return;
       const { origin, host } = parts;
@@ -126,7 +111,8 @@ export function createForecaster(deps: ForecasterDeps): Forecaster {
       sendRest(navigation).catch(() => {});
     },
 
-    commit(tabId, frameId, documentId) {
+    /** The navigation committed this document; null when no forecast was requested for it. */
+    commit(tabId: number, frameId: number, documentId: string): Navigation | null {
       const key = `${tabId} ${frameId}`;
       const found = waiting.get(key);
       if (found === undefined) return null;
@@ -136,15 +122,18 @@ export function createForecaster(deps: ForecasterDeps): Forecaster {
       return found.navigation;
     },
 
-    fail: (tabId, frameId) => waiting.get(`${tabId} ${frameId}`)?.end(),
+    /** The navigation failed or was cancelled: it may be that of a page whose successor is already begun. */
+    fail: (tabId: number, frameId: number): void => waiting.get(`${tabId} ${frameId}`)?.end(),
 
-    remember(site, origins) {
+    /** The site uses these origins: the next navigation includes them. */
+    remember(site: string, origins: Iterable<Origin>): void {
       const inMemory = sites.get(site);
       if (inMemory === undefined) return;
       for (const origin of origins) if (inMemory.size < MAX_FORECAST_ORIGINS) inMemory.add(origin);
     },
 
-    removed(tabId) {
+    /** The tab was closed. */
+    removed(tabId: number): void {
       for (const [key, { navigation, end }] of waiting)
         if (navigation.tabId === tabId) {
           waiting.delete(key);
@@ -152,13 +141,16 @@ export function createForecaster(deps: ForecasterDeps): Forecaster {
         }
     },
 
-    // What has not ended is not counted any more.
-    forget() {
+    /** Forgets which origins sites use, the ledger is queried again, and navigations that have not ended. */
+    forget(): void {
       sites.clear();
+      // What has not ended is not counted any more.
       waiting.clear();
     },
   };
 }
+
+export type Forecaster = ReturnType<typeof createForecaster>;
 
 // What happens with a navigation's forecasts once they arrive: steering acts on them, the page shows them, the ledger
 // counts the look-ups.

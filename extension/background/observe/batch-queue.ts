@@ -34,13 +34,6 @@ export interface BatchQueueDeps {
   readonly onTouched: (tabId: number) => void;
 }
 
-export interface BatchQueue {
-  /** A request ended; it is recorded on its own unless its page reports it in time. */
-  sweepSoon(): void;
-  /** Looks for batches left behind. */
-  takeLeftSoon(): void;
-}
-
 /**
  * A batch that a page left behind is also being sent as a message, which contains more and should be processed first.
  */
@@ -85,7 +78,7 @@ function mayRecord(
 }
 
 /** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
-export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
+export function openBatchQueue(deps: BatchQueueDeps) {
   const { recorder, table, completed, onTrouble, onArrived, onTouched } = deps;
 
   /** False: nothing of this page is recorded. */
@@ -132,6 +125,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     setTrouble(what, troubleText(error));
   };
 
+  /** A request ended; it is recorded on its own unless its page reports it in time. */
   const sweepSoon = soon(SETTLE_MS / 4, () => {
     recorder()
       .then((opened) => opened.recordMissed())
@@ -188,7 +182,11 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     if (message?.type === 'touched') onTouched(sender.tabId);
   });
 
-  return { sweepSoon, takeLeftSoon: () => takeLater(null) };
+  return {
+    sweepSoon,
+    /** Looks for batches left behind. */
+    takeLeftSoon: (): void => takeLater(null),
+  };
 }
 
 // Validates what content scripts send: the values come from pages, so each is bounded and typed once, here.

@@ -31,18 +31,7 @@ export interface InspectionDeps {
   readonly onClosed: (tabId: number) => void;
 }
 
-export interface Inspection {
-  accept(port: PagePort): void;
-  isInspected(tabId: number): boolean;
-  /** Empties the lists of these tabs, or of all tabs. */
-  forget(tabs?: readonly number[]): void;
-  /** Takes from the lists what may no longer be kept. */
-  reconsider(): void;
-  /** Passes the tab's requests to the listener, now and as they arrive; returns the function that stops it. */
-  watch(tabId: number, listener: InspectedListener): () => void;
-}
-
-export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: InspectionDeps): Inspection {
+export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: InspectionDeps) {
   const lists = new Map<number, readonly InspectedRequest[]>();
   const listeners = new Map<number, Set<InspectedListener>>();
 
@@ -80,7 +69,7 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
   };
 
   return {
-    accept(port) {
+    accept(port: PagePort): void {
       const tabs = new Set<number>();
       port.onMessage.addListener((message) => {
         const word = v.safeParse(devtoolsMessageSchema, message);
@@ -90,11 +79,13 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
       });
       port.onDisconnect.addListener(() => inOrder(() => tabs.forEach(close)));
     },
-    isInspected: (tab) => lists.has(tab),
-    forget(tabs = [...lists.keys()]) {
+    isInspected: (tab: number): boolean => lists.has(tab),
+    /** Empties the lists of these tabs, or of all tabs. */
+    forget(tabs: Iterable<number> = [...lists.keys()]): void {
       for (const tab of tabs) if (lists.has(tab)) begin(tab);
     },
-    reconsider() {
+    /** Takes from the lists what may no longer be kept. */
+    reconsider(): void {
       for (const [tab, list] of lists) {
         const kept = allowed(tab, list);
         if (kept.length === list.length) continue;
@@ -102,7 +93,8 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
         tell(tab, kept, true);
       }
     },
-    watch(tab, listener) {
+    /** Passes the tab's requests to the listener, now and as they arrive; returns the function that stops it. */
+    watch(tab: number, listener: InspectedListener): () => void {
       const others = listeners.get(tab) ?? new Set();
       listeners.set(tab, others.add(listener));
       listener({ requests: lists.get(tab) ?? [], anew: true, inspected: lists.has(tab) });
@@ -131,17 +123,6 @@ export interface RecordedObservation {
 /** An observation that was recorded as unknown, and what it was. */
 export interface BackfilledObservation extends RecordedObservation {
   readonly protocol: KnownProtocol;
-}
-
-export interface DevtoolsFeed {
-  /** What the tools saw in a tab; returns what of it was recorded as unknown before. */
-  reported(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
-  /** The observation, with its protocol filled in if it was unknown and the tools reported it. */
-  complete(tabId: number, url: string, observation: Observation): Observation;
-  /** Observations are in the ledger; returns the unknown ones that the tools have reported meanwhile. */
-  recorded(all: readonly RecordedObservation[]): BackfilledObservation[];
-  /** The tools of a tab closed: no further halves will arrive. */
-  forget(tabId: number): void;
 }
 
 const MAX_WAITING = 5000;
@@ -182,13 +163,14 @@ function isHidden({ protocol, delivery, reason }: Observation): boolean {
   return protocol === 'unknown' && delivery === 'network' && reason !== 'revalidated';
 }
 
-export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): DevtoolsFeed {
+export function createDevtoolsFeed(isInspected: (tabId: number) => boolean) {
   const reported = createWaiting<KnownProtocol>();
   const hidden = createWaiting<RecordedObservation>();
   const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;
 
   return {
-    reported(tabId, requests) {
+    /** What the tools saw in a tab; returns what of it was recorded as unknown before. */
+    reported(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[] {
       return requests.flatMap(({ url, method, protocol }) => {
         // A preflight is not an observation, and would be mistaken for the request that follows it.
         if (protocol === null || method === 'OPTIONS') return [];
@@ -198,7 +180,8 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
         return [];
       });
     },
-    complete(tabId, url, observation) {
+    /** The observation, with its protocol filled in if it was unknown and the tools reported it. */
+    complete(tabId: number, url: string, observation: Observation): Observation {
       if (!isInspected(tabId)) return observation;
       // Also consumed for a known protocol: the next request for that address has its own report.
       const protocol = observation.delivery === 'network' ? reported.shift(keyOf(tabId, url)) : undefined;
@@ -206,7 +189,8 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
       const { reason: _, ...known } = observation;
       return { ...known, protocol };
     },
-    recorded(all) {
+    /** Observations are in the ledger; returns the unknown ones that the tools have reported meanwhile. */
+    recorded(all: readonly RecordedObservation[]): BackfilledObservation[] {
       return all.flatMap((recorded) => {
         const { tabId, url, observation } = recorded;
         if (!isInspected(tabId) || !isHidden(observation)) return [];
@@ -216,12 +200,15 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
         return [];
       });
     },
-    forget(tabId) {
+    /** The tools of a tab closed: no further halves will arrive. */
+    forget(tabId: number): void {
       reported.drop(keyOf(tabId, ''));
       hidden.drop(keyOf(tabId, ''));
     },
   };
 }
+
+export type DevtoolsFeed = ReturnType<typeof createDevtoolsFeed>;
 
 /** In the form that the ledger takes: those that differ only in time of day are combined. */
 export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backfill[] {

@@ -152,21 +152,20 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
 /** Pages that have been committed and may still report themselves. */
 const MAX_PAGES = 500;
 
-export interface LightVisits {
-  committed(document: Pick<CommittedDocument, 'documentId' | 'parentDocumentId' | 'byPage'>): void;
-  /** A tab's outermost page came over the network. */
-  reported(navigation: Pick<RecordedObservation, 'tabId' | 'documentId' | 'url' | 'observation'>): void;
-}
-
-export function createLightVisits(onVisited: (visited: DocumentVisit) => void): LightVisits {
+export function createLightVisits(onVisited: (visited: DocumentVisit) => void) {
   const byPages = new Map<string, boolean>();
   return {
-    committed({ documentId, parentDocumentId, byPage }) {
+    committed({
+      documentId,
+      parentDocumentId,
+      byPage,
+    }: Pick<CommittedDocument, 'documentId' | 'parentDocumentId' | 'byPage'>): void {
       if (parentDocumentId !== null) return;
       byPages.set(documentId, byPage);
       dropOldest(byPages, MAX_PAGES);
     },
-    reported({ tabId, documentId, url, observation: { atMs } }) {
+    /** A tab's outermost page came over the network. */
+    reported({ tabId, documentId, url, observation: { atMs } }: RecordedObservation): void {
       // Without its commit it may have been navigated to by a page, which is raced more rarely.
       const byPage = documentId === null || byPages.get(documentId) !== false;
       onVisited({ tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null });

@@ -48,26 +48,18 @@ export class Pages {
   }
 
   /** Registers an outermost document, new or restored; null if its URL is not https or its tab is closed. */
-  commit({
-    documentId,
-    tabId,
-    url,
-    startedMs,
-    begunMs,
-  }: {
-    documentId: string;
-    tabId: number;
-    url: string;
-    startedMs: number;
-    begunMs: number | null;
-  }): Page | null {
+  commit(
+    document: Pick<Page, 'documentId' | 'tabId' | 'startedMs' | 'begunMs'> & { url: string },
+  ): Page | null {
+    const { url, ...identity } = document;
+    const { documentId, tabId } = identity;
     const known = this.#pages.get(documentId);
     if (known !== undefined) return known;
     const parts = originOfUrl(url);
     // The last batch of a closed tab may arrive after its end, and nothing would ever remove what it added.
     if (parts === null || this.#closedTabs.has(tabId)) return null;
     const { origin, host } = parts;
-    const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs, begunMs });
+    const page = newPage({ ...identity, origin, site: siteOfHost(host) });
     this.update(page);
     this.#forgetOldest(documentId);
     return page;
@@ -154,21 +146,11 @@ export class Pages {
 // A map in `storage.session` that outlives the service worker. Reads are from memory; writes are coalesced per key,
 // with at most one write of a key in flight, so that an older value can never overwrite a newer one.
 
-interface SavedMap<Value> {
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
-  delete(key: string): void;
-  entries(): IterableIterator<[string, Value]>;
-  readonly size: number;
-  /** Resolves once everything set so far is in storage. */
-  saved(): Promise<void>;
-}
-
 /**
  * Loads what an earlier service worker saved under `prefix`. Values are stored as JSON: of objects, Chromium counts four
  * times as many bytes towards its limit for the area.
  */
-export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Promise<SavedMap<Value>> {
+export async function loadSavedMap<Value>(area: SessionArea, prefix: string) {
   const map = new Map<string, Value>();
   const saved = await area.get(null).catch(() => ({}));
   for (const [key, value] of Object.entries(saved))
@@ -208,21 +190,24 @@ export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Pr
   };
 
   return {
-    get: (key) => map.get(key),
-    set(key, value) {
+    get: (key: string): Value | undefined => map.get(key),
+    set(key: string, value: Value): void {
       map.set(key, value);
       touch(key);
     },
-    delete(key) {
+    delete(key: string): void {
       if (map.delete(key)) touch(key);
     },
     entries: () => map.entries(),
     get size() {
       return map.size;
     },
-    saved: () => writing ?? Promise.resolve(),
+    /** Resolves once everything set so far is in storage. */
+    saved: (): Promise<void> => writing ?? Promise.resolve(),
   };
 }
+
+type SavedMap<Value> = Awaited<ReturnType<typeof loadSavedMap<Value>>>;
 
 // What tabs show: documents committed to them, navigations that failed, and what the browser says if no recorded page
 // is in view.
@@ -239,18 +224,9 @@ export interface TabDeps {
   readonly forecaster: Pick<Forecaster, 'commit'>;
 }
 
-export interface Tabs {
-  committed(document: CommittedDocument, started: StartedParts): void;
-  /** An error page belongs to no site. A navigation that was only cancelled leaves the previous page in view. */
-  failed(tabId: number, failure: Failure, started: StartedParts): Promise<void>;
-  removed(tabId: number, started: StartedParts): void;
-  /** What a tab shows and, if none of it is recorded, why. */
-  shownDocument(tabId: number, failures: StartedParts['failures']): Promise<TabDocument | null>;
-}
-
-export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
+export function createTabs({ recordable, forecaster }: TabDeps) {
   return {
-    committed(document, { pages, presenter }) {
+    committed(document: CommittedDocument, { pages, presenter }: StartedParts): void {
       const { documentId, tabId, frameId, url, atMs, begunAtMs, parentDocumentId, prerender } = document;
       if (parentDocumentId !== null) {
         pages.commitFrame(documentId, parentDocumentId);
@@ -269,7 +245,9 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       presenter.refresh(tabId);
     },
 
-    async failed(tabId, { errorPage, error, atMs }, { pages, presenter, failures }) {
+    /** An error page belongs to no site. A navigation that was only cancelled leaves the previous page in view. */
+    async failed(tabId: number, { errorPage, error, atMs }: Failure, started: StartedParts): Promise<void> {
+      const { pages, presenter, failures } = started;
       let documentId = errorPage;
       if (documentId === null) {
         const shown = await documentOfTab(tabId);
@@ -285,13 +263,14 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       presenter.refresh(tabId);
     },
 
-    removed(tabId, { pages, presenter, failures }) {
+    removed(tabId: number, { pages, presenter, failures }: StartedParts): void {
       failures.delete(String(tabId));
       pages.removeTab(tabId);
       presenter.refresh(tabId);
     },
 
-    async shownDocument(tabId, failures) {
+    /** What a tab shows and, if none of it is recorded, why. */
+    async shownDocument(tabId: number, failures: StartedParts['failures']): Promise<TabDocument | null> {
       const shown = await documentOfTab(tabId);
       if (shown === null) return null;
       const { documentId, url, failed } = shown;

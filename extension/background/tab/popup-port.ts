@@ -36,13 +36,9 @@ interface PopupPort extends PagePort {
   postMessage(event: PopupEvent): void;
 }
 
-export interface PopupServer {
-  accept(port: PopupPort): void;
-  /** Sends to every open popup. */
-  broadcast(event: PopupEvent): void;
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function createPopupServer(actions: PopupActions): PopupServer {
+export function createPopupServer(actions: PopupActions) {
   const open = new Set<PopupPort>();
 
   const tell = (port: PopupPort, event: PopupEvent): void => {
@@ -52,11 +48,22 @@ export function createPopupServer(actions: PopupActions): PopupServer {
   const wipe = (port: PopupPort): Promise<void> =>
     actions.wipe().then(
       (helperRecords) => tell(port, { type: 'wiped', helperRecords, trouble: null }),
-      (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: String(error?.message ?? error) }),
+      (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: messageOf(error) }),
     );
 
+  const settle = (port: PopupPort): Promise<void> =>
+    actions.settle().then(
+      () => tell(port, { type: 'settled', trouble: null }),
+      (error) => tell(port, { type: 'settled', trouble: messageOf(error) }),
+    );
+
+  const steer = (port: PopupPort, origin: Origin, on: boolean): Promise<void> =>
+    actions
+      .steer(origin, on)
+      .catch((error) => tell(port, { type: 'steer-failed', message: messageOf(error) }));
+
   /** Performs the request; returns a new function that ends the watch if there is a new watch. */
-  const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
+  const handle = (port: PopupPort, request: PopupRequest): (() => void) | undefined => {
     switch (request.type) {
       case 'watch':
         if (actions.raceRequests().length > 0) tell(port, { type: 'races', races: actions.raceRequests() });
@@ -66,49 +73,35 @@ export function createPopupServer(actions: PopupActions): PopupServer {
       case 'watch-helper':
         return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
       case 'steer':
-        actions
-          .steer(request.origin, request.on)
-          .catch((error) => tell(port, { type: 'steer-failed', message: String(error?.message ?? error) }));
-        return null;
+        return void steer(port, request.origin, request.on);
       case 'doctor':
-        void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
-        return null;
+        return void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
       case 'wipe':
-        void wipe(port);
-        return null;
+        return void wipe(port);
       case 'settle':
-        actions.settle().then(
-          () => tell(port, { type: 'settled', trouble: null }),
-          (error) => tell(port, { type: 'settled', trouble: String(error?.message ?? error) }),
-        );
-        return null;
+        return void settle(port);
       case 'race':
-        actions.race([request.origin]);
-        return null;
+        return void actions.race([request.origin]);
       case 'race-all':
-        actions.race(request.origins);
-        return null;
+        return void actions.race(request.origins);
       case 'stop-races':
-        actions.stopRaces();
-        return null;
+        return void actions.stopRaces();
       case 'cancel-race':
-        actions.cancelRace(request.origin);
-        return null;
+        return void actions.cancelRace(request.origin);
       case 'reconnect-helper':
-        actions.reconnectHelper();
-        return null;
+        return void actions.reconnectHelper();
     }
   };
 
   return {
-    accept(port) {
+    accept(port: PopupPort): void {
       let unwatch = (): void => {};
       open.add(port);
       port.onMessage.addListener((message) => {
         const request = v.safeParse(popupRequestSchema, message);
         if (!request.success) return console.error('the popup sent an unknown message', request.issues);
         const next = handle(port, request.output);
-        if (next === null) return;
+        if (next === undefined) return;
         unwatch();
         unwatch = next;
       });
@@ -117,7 +110,8 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         unwatch();
       });
     },
-    broadcast(event) {
+    /** Sends to every open popup. */
+    broadcast(event: PopupEvent): void {
       for (const port of open) port.postMessage(event);
     },
   };

@@ -37,21 +37,12 @@ function hopsTo(url: string, list: readonly LogEntry[]): LogEntry[] {
   return hops;
 }
 
-export interface Log {
-  readonly list: readonly LogEntry[];
-  add(logged: readonly LogEntry[]): void;
-  /** Removes an entry again. */
-  drop(logged: LogEntry): void;
-  /** The tab shows another document: what does not belong to it leaves the list. */
-  navigated(url: string): void;
-}
-
 /**
  * Keeps the list. Browsers report a navigation before or after the document's own answer, and Firefox also after those
  * of what it loads. If reported after it, the list keeps everything since the document's request; if before, it keeps
  * the redirects that led to it, and the document is the next answer of that address.
  */
-export function createLog(): Log {
+export function createLog() {
   let list: readonly LogEntry[] = [];
   let awaited: string | null = null;
   /** When the document of the list was requested. */
@@ -64,17 +55,19 @@ export function createLog(): Log {
     get list() {
       return list;
     },
-    add(logged) {
+    add(logged: readonly LogEntry[]): void {
       list = [...list, ...logged].slice(-MAX_REQUESTS);
       const document = logged.find(isOf(awaited));
       if (document === undefined) return;
       awaited = null;
       documentStartMs = document.request.startMs;
     },
-    drop(logged) {
+    /** Removes an entry again. */
+    drop(logged: LogEntry): void {
       list = list.filter((each) => each !== logged);
     },
-    navigated(url) {
+    /** The tab shows another document: what does not belong to it leaves the list. */
+    navigated(url: string): void {
       const wanted = withoutFragment(url);
       // What led to the previous document, or is its answer, may have the same address.
       const since = list.filter((each) => each.request.startMs > documentStartMs);
