@@ -2,7 +2,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { DAY_MS, type DayRow, type DayTotal, dayOf, type OriginRecord } from '../common/records/schema.ts';
+import { type DayRow, type DayTotal, daysBetween, type OriginRecord } from '../common/records/schema.ts';
 import { chunksOf, type Database, eachChunk } from './database.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './row-changes.ts';
@@ -22,13 +22,6 @@ export interface DaySpan {
 }
 
 type RowSink<Row> = (rows: readonly Row[]) => void | Promise<void>;
-
-/** Every day from the first to the last, both included. */
-function daysBetween(first: string, last: string): string[] {
-  const days = [];
-  for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) days.push(dayOf(atMs));
-  return days;
-}
 
 /**
  * All queries that pages run on the ledger: a list of short, independent methods, so the function's length does no

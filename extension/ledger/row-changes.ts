@@ -1,7 +1,7 @@
 // Changes of rows inside a transaction, together with what depends on them: totals change with days, verdicts with
 // records and races. All changes of these rows go through here.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { adoptionByOrigin, NO_ADOPTION, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { adoptionByOrigin, NO_ADOPTION } from '@photofinish/shared/report/adoption';
 import { unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { isAhead } from '@photofinish/shared/web/untrusted';
@@ -10,7 +10,8 @@ import {
   type DayRow,
   type DayTotal,
   type LedgerSchema,
-  NOTHING_DELIVERED,
+  NO_ANSWERS,
+  NO_FORECASTS,
   type OriginRecord,
   RACES_PER_ORIGIN,
 } from '../common/records/schema.ts';
@@ -130,20 +131,7 @@ export interface DayChange {
 }
 
 export function emptyTotal(day: string, network: string): DayTotal {
-  return {
-    day,
-    network,
-    counts: NO_REQUESTS,
-    navigations: NO_REQUESTS,
-    origins: NO_ADOPTION,
-    delivered: NOTHING_DELIVERED,
-    bytes: 0,
-    modes: [],
-    lookups: 0,
-    hits: 0,
-    scored: 0,
-    right: 0,
-  };
+  return { day, network, origins: NO_ADOPTION, ...NO_ANSWERS, ...NO_FORECASTS };
 }
 
 type Numbers<Key extends string> = Readonly<Record<Key, number>>;

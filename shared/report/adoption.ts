@@ -36,6 +36,12 @@ export function addCounts(a: ProtocolCounts, b: ProtocolCounts): ProtocolCounts 
   };
 }
 
+/** All requests of these counts, hidden ones included. */
+export function requestsIn(counts: ProtocolCounts): number {
+  const { known, hidden } = adoptionByRequest(counts);
+  return known + hidden;
+}
+
 /** Adoption by request. */
 export function adoptionByRequest(counts: ProtocolCounts): Adoption {
   return {

@@ -1,7 +1,7 @@
 // Builds what the popup shows from a page, the ledger's records and the newest races. Pure.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { NO_REQUESTS, requestsIn } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
 import type { KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
@@ -174,9 +174,8 @@ function originView(page: Page, row: PageOrigin, history: History, helper: Helpe
 }
 
 function visitsOf(record: OriginRecord | undefined): Visits | null {
-  if (record === undefined) return null;
-  const { known, hidden } = adoptionByRequest(record.navigations);
-  return known + hidden === 0 ? null : { navigations: record.navigations, sinceMs: record.firstSeenMs };
+  if (record === undefined || requestsIn(record.navigations) === 0) return null;
+  return { navigations: record.navigations, sinceMs: record.firstSeenMs };
 }
 
 /** The origins a page has used so far. */

@@ -1,14 +1,13 @@
 // The origins of a page's view: their default order, and what changed between two views, to keep messages to a watcher
 // small while a page loads. Pure: one function makes a delta in the background, the other applies it in the popup.
 
-import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { requestsIn } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageDelta, PageView } from '../messages.ts';
 
 /** Network answers of one origin, hidden ones included. */
 export function requestsOf({ counts }: Pick<OriginView, 'counts'>): number {
-  const { known, hidden } = adoptionByRequest(counts);
-  return known + hidden;
+  return requestsIn(counts);
 }
 
 /**

@@ -1,17 +1,19 @@
 // How one observation changes a record and a day's row, and what changes in them once its protocol becomes known. Pure:
 // the transaction that calls it owns the storage.
-import {
-  adoptionByRequest,
-  countRequest,
-  NO_REQUESTS,
-  type ProtocolCounts,
-} from '@photofinish/shared/report/adoption';
+import { countRequest, type ProtocolCounts, requestsIn } from '@photofinish/shared/report/adoption';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, type Delivery, type KnownProtocol } from '@photofinish/shared/web/protocol';
 import { isAhead } from '@photofinish/shared/web/untrusted';
-import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
+import {
+  type AnswerCounts,
+  type DayRow,
+  type DeliveredCounts,
+  NO_ANSWERS,
+  NO_FORECASTS,
+  type OriginRecord,
+} from './schema.ts';
 
 export function emptyRecord(origin: Origin, site: string, atMs: number): OriginRecord {
   return {
@@ -23,11 +25,7 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
     protocolAtMs: null,
     reason: null,
     address: null,
-    counts: NO_REQUESTS,
-    navigations: NO_REQUESTS,
-    delivered: NOTHING_DELIVERED,
-    bytes: 0,
-    modes: [],
+    ...NO_ANSWERS,
     altSvc: null,
     advertisedSinceMs: null,
     visitsSinceAdvertised: 0,
@@ -37,21 +35,7 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
 }
 
 export function emptyDay(day: string, site: string, origin: Origin, network: string): DayRow {
-  return {
-    day,
-    site,
-    origin,
-    network,
-    counts: NO_REQUESTS,
-    navigations: NO_REQUESTS,
-    delivered: NOTHING_DELIVERED,
-    bytes: 0,
-    modes: [],
-    lookups: 0,
-    hits: 0,
-    scored: 0,
-    right: 0,
-  };
+  return { day, site, origin, network, ...NO_ANSWERS, ...NO_FORECASTS };
 }
 
 /** Counts an answer that did not come over the network now; a network answer leaves the counts unchanged. */
@@ -59,9 +43,7 @@ export function countDelivered(delivered: DeliveredCounts, { delivery }: Observa
   return delivery === 'network' ? delivered : { ...delivered, [delivery]: delivered[delivery] + 1 };
 }
 
-type Sums = Pick<DayRow, 'counts' | 'navigations' | 'delivered' | 'bytes'>;
-
-function addTo<Row extends Sums>(row: Row, observation: Observation): Row {
+function addTo<Row extends AnswerCounts>(row: Row, observation: Observation): Row {
   const { protocol, delivery, kind, bytes } = observation;
   return {
     ...row,
@@ -213,7 +195,7 @@ export interface BackfillBatch {
   readonly nowMs: number;
 }
 
-type RequestCounts = Pick<DayRow, 'counts' | 'navigations'>;
+type RequestCounts = Pick<AnswerCounts, 'counts' | 'navigations'>;
 
 /** How many of the backfill's kind are still unknown. */
 export function hiddenOf({ counts, navigations }: RequestCounts, kind: Backfill['kind']): number {
@@ -258,20 +240,15 @@ export function backfilledRecord(record: OriginRecord, backfill: Backfill, count
 
 // Whether an origin answered, and from where if not over the network: one rule for a page, a record and a day.
 
-type Answers = Pick<OriginRecord, 'counts' | 'delivered'>;
-
-function overNetwork({ counts }: Answers): number {
-  const { known, hidden } = adoptionByRequest(counts);
-  return known + hidden;
-}
+type Answers = Pick<AnswerCounts, 'counts' | 'delivered'>;
 
 /** Whether anything answered, from wherever. */
 export function hasAnswers(answers: Answers): boolean {
-  return Object.values(answers.delivered).reduce((sum, n) => sum + n, overNetwork(answers)) > 0;
+  return Object.values(answers.delivered).reduce((sum, n) => sum + n, requestsIn(answers.counts)) > 0;
 }
 
 /** Where an origin's answers came from if none came over the network. */
 export function elsewhereOf(answers: Answers): Exclude<Delivery, 'network'> | null {
-  if (overNetwork(answers) > 0) return null;
+  if (requestsIn(answers.counts) > 0) return null;
   return DELIVERIES.filter((d) => d !== 'network').find((d) => answers.delivered[d] > 0) ?? null;
 }

@@ -2,7 +2,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import type { Adoption, ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { type Adoption, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Observation, ObservationModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
@@ -12,8 +12,37 @@ import { MAX_RETENTION_DAYS } from '../settings.ts';
 export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
 export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
 
+/** What is counted of answers. */
+export interface AnswerCounts {
+  /** Network answers, and of them the top-level navigations. */
+  readonly counts: ProtocolCounts;
+  readonly navigations: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly bytes: number;
+  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
+  readonly modes?: ObservationModes;
+}
+export const NO_ANSWERS: Required<AnswerCounts> = {
+  counts: NO_REQUESTS,
+  navigations: NO_REQUESTS,
+  delivered: NOTHING_DELIVERED,
+  bytes: 0,
+  modes: [],
+};
+
+/** What is counted of forecasts. */
+interface ForecastCounts {
+  /** Look-ups for pages of an origin, and how many found a fresh entry. */
+  readonly lookups: number;
+  readonly hits: number;
+  /** Forecasts of the origin compared with what the browser used, and how many were right. */
+  readonly scored: number;
+  readonly right: number;
+}
+export const NO_FORECASTS: ForecastCounts = { lookups: 0, hits: 0, scored: 0, right: 0 };
+
 /** Everything known about one origin as used by one site, since it was first seen. */
-export interface OriginRecord {
+export interface OriginRecord extends AnswerCounts {
   readonly origin: Origin;
   readonly site: string;
   readonly firstSeenMs: number;
@@ -24,13 +53,6 @@ export interface OriginRecord {
   /** Why the newest network answer without a protocol had none. */
   readonly reason: UnknownReason | null;
   readonly address: string | null;
-  /** Network answers, and of them the top-level navigations. */
-  readonly counts: ProtocolCounts;
-  readonly navigations: ProtocolCounts;
-  readonly delivered: DeliveredCounts;
-  readonly bytes: number;
-  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
-  readonly modes?: ObservationModes;
   /**
    * The browser has reached the origin over HTTP/3, on this site or another; rows from before this was recorded have
    * none.
@@ -66,25 +88,13 @@ export interface OriginRecord {
 }
 
 /** One origin on one site on one UTC day over one network. */
-export interface DayRow {
+export interface DayRow extends AnswerCounts, ForecastCounts {
   /** `2026-11-21`. */
   readonly day: string;
   readonly site: string;
   readonly origin: Origin;
   /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
   readonly network: string;
-  readonly counts: ProtocolCounts;
-  readonly navigations: ProtocolCounts;
-  readonly delivered: DeliveredCounts;
-  readonly bytes: number;
-  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
-  readonly modes?: ObservationModes;
-  /** Forecast look-ups for pages of this origin, and how many found a fresh entry. */
-  readonly lookups: number;
-  readonly hits: number;
-  /** Forecasts of this origin compared with what the browser used, and how many were right. */
-  readonly scored: number;
-  readonly right: number;
 }
 
 /** Everything of one UTC day over one network: the sum of that day's rows, kept after they are pruned. */
@@ -133,4 +143,11 @@ export const BATCH_RETENTION_MS = 7 * DAY_MS;
 /** The UTC day of an instant, used as a key of rows. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Every UTC day in a range, both ends included; empty if the ends are reversed. */
+export function daysBetween(fromDay: string, toDay: string): string[] {
+  const days = [];
+  for (let atMs = Date.parse(fromDay); atMs <= Date.parse(toDay); atMs += DAY_MS) days.push(dayOf(atMs));
+  return days;
 }

@@ -4,8 +4,8 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DAY_MS, dayOf } from '../../common/records/schema.ts';
-import { dayStartMs, daysBetween, dayTicks } from './days.ts';
+import { DAY_MS, dayOf, daysBetween } from '../../common/records/schema.ts';
+import { dayStartMs, dayTicks } from './days.ts';
 import { countUpTo, type EcdfChart, ecdfAxisMs, ecdfChartSvg, ecdfMs, ecdfX } from './ecdf-chart.ts';
 import {
   type ShareChart,

@@ -1,17 +1,9 @@
 // UTC days as an axis: their range, which of them get a label, and how they are written.
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
-import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 
 /** Start of a UTC day (`2026-11-21`) in milliseconds since the epoch. */
 export function dayStartMs(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
-}
-
-/** Every UTC day in a range, both ends included; empty if the ends are reversed. */
-export function daysBetween(fromDay: string, toDay: string): string[] {
-  const startMs = dayStartMs(fromDay);
-  const count = Math.round((dayStartMs(toDay) - startMs) / DAY_MS) + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, i) => dayOf(startMs + i * DAY_MS));
 }
 
 /** A day in the reader's language, with its year only on request. */

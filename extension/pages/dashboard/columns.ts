@@ -2,7 +2,7 @@
 // only the visible rows become objects again. Filled in chunks, in the ledger's order.
 
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
-import { adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { adoptionByRequest, requestsIn } from '@photofinish/shared/report/adoption';
 import { type Gain, gainMsOf } from '@photofinish/shared/verdict/gain';
 import { OBSERVATION_MODES, type ObservationModes, ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -51,11 +51,6 @@ export function modesOfBits(bits: number): ObservationModes {
   return OBSERVATION_MODES.filter((_, i) => (bits & (1 << i)) !== 0);
 }
 
-function requestsOf(counts: ProtocolCounts): number {
-  const { known, hidden } = adoptionByRequest(counts);
-  return known + hidden;
-}
-
 /** No rows yet; `append` and `update` are the only ways in. */
 export function createColumns() {
   return {
@@ -91,7 +86,7 @@ function write(columns: Columns, row: number, record: RowRecord): void {
   arrays.h3[row] = h3;
   arrays.known[row] = known;
   arrays.hidden[row] = hidden;
-  arrays.navigations[row] = requestsOf(record.navigations);
+  arrays.navigations[row] = requestsIn(record.navigations);
   arrays.modes[row] = bitsOfModes(record.modes);
   arrays.lastSeenMs[row] = record.lastSeenMs;
 }

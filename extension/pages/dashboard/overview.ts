@@ -8,10 +8,10 @@ import {
   adoptionByRequest,
   NO_ADOPTION,
   NO_REQUESTS,
+  requestsIn,
 } from '@photofinish/shared/report/adoption';
 import { type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
-import type { DayRow, DayTotal } from '../../common/records/schema.ts';
-import { daysBetween } from '../charts/days.ts';
+import { type DayRow, type DayTotal, daysBetween } from '../../common/records/schema.ts';
 import type { ShareDay } from '../charts/share-chart.ts';
 import type { Basis, Period } from './state.ts';
 
@@ -140,9 +140,7 @@ export function ratioDay({ hits, of }: Ratio): ShareDay | null {
 /** The networks in the totals, the most used first. */
 export function networksOf(totals: readonly Pick<DayTotal, 'network' | 'counts'>[]): string[] {
   const requests = new Map<string, number>();
-  for (const { network, counts } of totals) {
-    const { known, hidden } = adoptionByRequest(counts);
-    requests.set(network, (requests.get(network) ?? 0) + known + hidden);
-  }
+  for (const { network, counts } of totals)
+    requests.set(network, (requests.get(network) ?? 0) + requestsIn(counts));
   return [...requests].sort((a, b) => b[1] - a[1]).map(([network]) => network);
 }

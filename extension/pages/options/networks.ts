@@ -1,6 +1,6 @@
 // The user's names for networks: one field for each known network, from the ledger, the helper or an existing name.
 
-import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { requestsIn } from '@photofinish/shared/report/adoption';
 import {
   isRecognisable,
   MAX_NETWORK_NAME_CHARS,
@@ -40,10 +40,9 @@ export function knownNetworks(
   const seen = new Map<string, { day: string; requests: number }>();
   for (const { day, network, counts } of totals) {
     const before = seen.get(network) ?? { day, requests: 0 };
-    const { known, hidden } = adoptionByRequest(counts);
     seen.set(network, {
       day: day > before.day ? day : before.day,
-      requests: before.requests + known + hidden,
+      requests: before.requests + requestsIn(counts),
     });
   }
   const all = new Set([...(now === null ? [] : [now]), ...seen.keys(), ...names.keys()]);

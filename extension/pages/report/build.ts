@@ -23,7 +23,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
 import { elsewhereOf, hasAnswers } from '../../common/records/fold.ts';
-import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
+import { type DayRow, NO_FORECASTS, type OriginRecord } from '../../common/records/schema.ts';
 import { judgedRace, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
 /** Records by site and origin. */
@@ -175,7 +175,7 @@ export function noDays(): DaySums {
 }
 
 function emptySite(): SiteSum {
-  return { origins: new Map(), navigations: NO_REQUESTS, lookups: 0, hits: 0, scored: 0, right: 0 };
+  return { origins: new Map(), navigations: NO_REQUESTS, ...NO_FORECASTS };
 }
 
 function noAnswers(): OriginSum {
@@ -203,11 +203,4 @@ export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
     site.navigations = addCounts(site.navigations, row.navigations);
     for (const count of ['lookups', 'hits', 'scored', 'right'] as const) site[count] += row[count];
   }
-}
-
-/** The rows' sums. */
-export function sumsOf(rows: readonly DayRow[]): DaySums {
-  const sums = noDays();
-  addDays(sums, rows);
-  return sums;
 }

@@ -8,7 +8,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
 import { type DayRow, NOTHING_DELIVERED } from '../../common/records/schema.ts';
 import { aRace } from '../../testing/samples.ts';
-import { buildReport, noDays, type ReportInput, sumsOf } from './build.ts';
+import { addDays, buildReport, type DaySums, noDays, type ReportInput } from './build.ts';
 import 'fake-indexeddb/auto';
 import { openLedger } from '../../ledger/ledger.ts';
 import { fillLedger } from '../../testing/filled-ledger.ts';
@@ -20,6 +20,12 @@ const B = 'https://b.test' as Origin;
 
 function day(name: string, origin: Origin, more: Partial<DayRow>): DayRow {
   return { ...emptyDay(name, 'a.test', origin, 'home'), ...more };
+}
+
+function sumsOf(rows: readonly DayRow[]): DaySums {
+  const sums = noDays();
+  addDays(sums, rows);
+  return sums;
 }
 
 const input: ReportInput = {

@@ -13,6 +13,7 @@ import {
   adoptionByRequest,
   adoptionPercent,
   type ProtocolCounts,
+  requestsIn,
 } from '@photofinish/shared/report/adoption';
 import { causeMessage } from '@photofinish/shared/verdict/causes';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
@@ -188,8 +189,7 @@ export function adoptionText(page: Pick<PageView, 'counts' | 'origins' | 'mode'>
 export function visitsText(visits: Visits | null): string {
   if (visits === null) return '';
   const { navigations, sinceMs } = visits;
-  const { known, hidden } = adoptionByRequest(navigations);
-  if (known + hidden < 2) return '';
+  if (requestsIn(navigations) < 2) return '';
   const date = new Intl.DateTimeFormat(catalogLanguage(), { dateStyle: 'medium' }).format(sinceMs);
   // Pages themselves report their own timing, so in no mode do cached ones count as hidden.
   const list = countsText(navigations, []);
