@@ -15,20 +15,22 @@ export const STEERED_MS = 3_600_000;
 /** Answers over TCP, although the browser had seen the advertisement, that show that it does not follow it. */
 const MISSES_BEFORE_UNDO = 3;
 
-export interface Steering {
-  readonly origin: Origin;
-  readonly direction: Direction;
-  readonly ruleId: number;
+const time = v.pipe(v.number(), v.finite());
+const steeringSchema = v.object({
+  origin: originSchema,
+  direction: v.picklist(['to-h3', 'from-h3']),
+  ruleId: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** The network whose races justify it. */
-  readonly network: string;
-  readonly untilMs: number;
+  network: v.string(),
+  untilMs: time,
   /** When the browser last saw our advertisement; null: never, so nothing needs to be withdrawn. */
-  readonly heardAtMs: number | null;
+  heardAtMs: v.nullable(time),
   /** Documents over TCP in a row since the advertisement was seen. */
-  readonly misses: number;
+  misses: count,
   /** It is being withdrawn by a `clear` on its next page. */
-  readonly undoing: boolean;
-}
+  undoing: v.boolean(),
+});
+export type Steering = Readonly<v.InferOutput<typeof steeringSchema>>;
 
 export interface SteerState {
   readonly chosen: readonly Origin[];
@@ -207,22 +209,10 @@ function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: n
 }
 
 export const STATE_VERSION = 1;
-const time = v.pipe(v.number(), v.finite());
 const storedSchema = v.object({
   version: v.literal(STATE_VERSION),
   chosen: v.array(originSchema),
-  steerings: v.array(
-    v.object({
-      origin: originSchema,
-      direction: v.picklist(['to-h3', 'from-h3']),
-      ruleId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-      network: v.string(),
-      untilMs: time,
-      heardAtMs: v.nullable(time),
-      misses: count,
-      undoing: v.boolean(),
-    }),
-  ),
+  steerings: v.array(steeringSchema),
   undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
 });
 
@@ -276,23 +266,6 @@ const EVERY_RESOURCE = [
   'other',
 ] as const;
 
-export interface Rule {
-  readonly id: number;
-  readonly priority: number;
-  readonly condition: {
-    readonly urlFilter: string;
-    readonly resourceTypes: (typeof EVERY_RESOURCE)[number][];
-  };
-  readonly action: {
-    readonly type: 'modifyHeaders';
-    readonly responseHeaders: {
-      readonly header: string;
-      readonly operation: 'set';
-      readonly value: string;
-    }[];
-  };
-}
-
 /**
  * The header that names HTTP/3 on the origin's own port, as a server would: pages can read it, but learn nothing about
  * us.
@@ -315,7 +288,7 @@ function isNameable(origin: Origin): boolean {
 }
 
 /** The rule that sets one header on every answer of one origin. */
-export function ruleFor(id: number, origin: Origin, altSvc: string): Rule {
+export function ruleFor(id: number, origin: Origin, altSvc: string) {
   return {
     id,
     priority: 1,
@@ -328,3 +301,5 @@ export function ruleFor(id: number, origin: Origin, altSvc: string): Rule {
     },
   };
 }
+
+export type Rule = ReturnType<typeof ruleFor>;
