@@ -3,6 +3,7 @@
 // report it and is the only moment at which the revalidation of a stored copy (304) is still visible as such.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import { protocolOfVersion } from '../../common/inspected-request.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import * as steering from '../steer/steering.ts';
@@ -45,21 +46,13 @@ export interface FirefoxDetails {
   readonly cookieStoreId?: string;
 }
 
-const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
-  '3.0': 'h3',
-  '3': 'h3',
-  '2.0': 'h2',
-  '2': 'h2',
-  '1.1': 'http/1.1',
-  '1.0': 'http/1.0',
-};
 /** Status codes that redirect the browser if there is a Location (RFC 9110 section 15.4). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The protocol that a status line names; null when it names none. */
 export function protocolOfStatusLine(line: string | undefined): KnownProtocol | null {
-  const version = line === undefined ? undefined : /^HTTP\/(\d(?:\.\d)?) /.exec(line)?.[1];
-  return version === undefined ? null : (BY_VERSION[version] ?? null);
+  const version = line === undefined ? undefined : /^HTTP\/\d(?:\.\d)?(?= )/.exec(line)?.[0];
+  return version === undefined ? null : protocolOfVersion(version);
 }
 
 function isExtension({ originUrl }: FirefoxDetails): boolean {
