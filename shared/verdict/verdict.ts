@@ -7,7 +7,6 @@ import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts'
 import { portBlock } from '../race/terms.ts';
 import { boundedFindings, type Finding, type Verdict, type VerdictCode } from '../race/verdict-schema.ts';
 import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
-import type { OriginParts } from '../web/origin.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import {
   type Advertisement,
@@ -179,20 +178,25 @@ function unreachableFinding({ evidence, h3, alternatives }: Facts): Finding[] {
   );
 }
 
+/** Why the origin's own endpoint, where nothing is advertised, failed; default: over QUIC. */
+function ownCause(
+  { origin: { host, port } }: Pick<Evidence, 'origin'>,
+  error: Failure,
+  isTcp = false,
+): Message {
+  return causeMessage(error, { host, port, advertiser: 'nothing', isTcp });
+}
+
 /** Why nothing can be known of a server that is not reached over UDP; null: what failed may well be the server. */
 function hiddenCause(evidence: Evidence, error: AttemptError): Message | null {
-  const { host, port } = evidence.origin;
-  if (networkBlocksUdp(evidence, error)) return blockedMessage(evidence, port);
-  return error.code === 'udp-unreachable' || error.code === 'no-route'
-    ? causeMessage(error, { host, port, advertiser: 'nothing' })
-    : null;
+  if (networkBlocksUdp(evidence, error)) return blockedMessage(evidence, evidence.origin.port);
+  return error.code === 'udp-unreachable' || error.code === 'no-route' ? ownCause(evidence, error) : null;
 }
 
 /** A response began over HTTP/3, so that it is offered, although not advertised as far as is known. */
 function incompleteFinding({ evidence, withdrawn, overH3Only, unread }: Facts, error: Failure): Finding[] {
-  const { host } = evidence.origin;
   const port = String(evidence.origin.port);
-  const cause = causeMessage(error, { host, port: evidence.origin.port, advertiser: 'nothing' });
+  const cause = ownCause(evidence, error);
   const unseen = overH3Only ? 'verdictIncompleteOverH3Only' : 'verdictIncompleteUnadvertised';
   const absent = message(withdrawn ? 'verdictIncompleteWithdrawn' : unseen, { port, old: oldName(evidence) });
   const advertised = unread ? message('verdictAltSvcUnread') : (recordUnknownMessage(evidence) ?? absent);
@@ -200,8 +204,7 @@ function incompleteFinding({ evidence, withdrawn, overH3Only, unread }: Facts, e
 }
 
 function notOfferedMessage({ evidence, withdrawn }: Facts, error: AttemptError): Message {
-  const { host, port } = evidence.origin;
-  const there = { port: String(port), failure: failureMessage(error) };
+  const there = { port: String(evidence.origin.port), failure: failureMessage(error) };
   const hidden = hiddenCause(evidence, error);
   if (hidden !== null)
     return message(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
@@ -210,10 +213,9 @@ function notOfferedMessage({ evidence, withdrawn }: Facts, error: AttemptError):
     });
   if (isUnanswered(error))
     return message(withdrawn ? 'verdictNotOfferedWithdrawn' : 'verdictNotOffered', there);
-  const cause = causeMessage(error, { host, port, advertiser: 'nothing' });
   return message(withdrawn ? 'verdictNotOfferedWithdrawnCause' : 'verdictNotOfferedCause', {
     ...there,
-    cause,
+    cause: ownCause(evidence, error),
   });
 }
 
@@ -361,12 +363,8 @@ function statusMessage({ evidence, h3: reach }: Facts): Message | null {
 /** What a failure over TCP means where HTTP/3 works. */
 function tcpFailedMessage(evidence: Evidence, error: Failure): Message {
   const old = oldName(evidence);
-  const { host, port } = evidence.origin;
   // Clients that know nothing of HTTP/3 do get a response, and read its header.
-  if (error.began) {
-    const cause = causeMessage(error, { host, port, advertiser: 'nothing', isTcp: true });
-    return message('verdictTcpIncomplete', { old, cause });
-  }
+  if (error.began) return message('verdictTcpIncomplete', { old, cause: ownCause(evidence, error, true) });
   const key = isReachedByRecord(evidence) ? 'verdictH3AloneRecord' : 'verdictH3Alone';
   return message(key, { failure: failureMessage(error), old });
 }
@@ -433,18 +431,16 @@ function deadKey({ attempts }: Evidence, h3: Failure, h2: Failure): SharedMessag
 
 /** Neither was answered, so nothing can be said about HTTP/3; returns the sentences that say so, or none. */
 function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
-  const { host, port } = evidence.origin;
-  const alternative = { host, port, advertiser: 'nothing' } as const;
   const failed = evidence.error !== undefined || (isFailed(h3) && isFailed(h2));
   if (evidence.offline && failed) return [message('verdictOffline')];
   if (evidence.error !== undefined)
-    return [message('verdictUntried', { cause: causeMessage(evidence.error, alternative) })];
+    return [message('verdictUntried', { cause: ownCause(evidence, evidence.error) })];
   if (!isFailed(h3) || !isFailed(h2)) return [];
   const unreachable = message(deadKey(evidence, h3, h2), {
     h3: failureMessage(h3),
     h2: failureMessage(h2),
     old: oldName(evidence),
-    cause: causeMessage(h2, { ...alternative, isTcp: true }),
+    cause: ownCause(evidence, h2, true),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
   return ignored ? [unreachable, message('verdictIgnoredAltSvc')] : [unreachable];
@@ -484,32 +480,29 @@ const H2_FAILED_UNPROVEN: Readonly<Record<H3NoResult, SharedMessageKey>> = {
 
 /** Said of a failure of HTTP/3 without a result over TCP: another race would find the same cause again. */
 function h3FailedMessage(evidence: Evidence, error: Failure): Message {
-  const { host, port } = evidence.origin;
-  const cause = hiddenCause(evidence, error) ?? causeMessage(error, { host, port, advertiser: 'nothing' });
+  const cause = hiddenCause(evidence, error) ?? ownCause(evidence, error);
   const key = evidence.attempts.every(isH3) ? 'verdictH3Failed' : 'verdictH3FailedOnly';
   return message(key, { failure: failureMessage(error), old: oldName(evidence), cause });
 }
 
 /** Why no race tries HTTP/3 at the origin's own port, so that advice to race it would be circular; null: races may. */
-function portBlockedMessage({ host, port }: OriginParts): Message | null {
-  if (portBlock(port, 'h3') === null) return null;
-  const error: AttemptError = { code: 'port-blocked', message: 'no port for HTTP/3' };
-  const cause = causeMessage(error, { host, port, advertiser: 'nothing' });
-  return message('verdictUnadvertisedBlocked', { port: String(port), cause });
+function portBlockedMessage({ origin }: Evidence): Message | null {
+  if (portBlock(origin.port, 'h3') === null) return null;
+  const cause = ownCause({ origin }, { code: 'port-blocked', message: 'no port for HTTP/3' });
+  return message('verdictUnadvertisedBlocked', { port: String(origin.port), cause });
 }
 
 function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   const old = oldName(evidence);
   if (evidence.leftOut) return message('verdictLeftOut', { old });
-  const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
     return message(H2_FAILED_UNPROVEN[unprovenBy(evidence)], {
       failure: failureMessage(h2),
       old,
-      cause: causeMessage(h2, { host, port, advertiser: 'nothing', isTcp: true }),
+      cause: ownCause(evidence, h2, true),
     });
   if (h3 === 'not-tried' && h2 === 'established')
-    return portBlockedMessage(evidence.origin) ?? message(H3_UNPROVEN[unprovenBy(evidence)], { old });
+    return portBlockedMessage(evidence) ?? message(H3_UNPROVEN[unprovenBy(evidence)], { old });
   return isFailed(h3) ? h3FailedMessage(evidence, h3) : message('verdictUnexplained');
 }
 
