@@ -4,15 +4,9 @@ import { escapeMarkup } from '../language/markup.ts';
 import type { Protocol } from '../web/protocol.ts';
 
 /** Colours after Okabe and Ito: text has a contrast of 4.5:1, and shapes of 3:1, on `paper` and `wash`. */
-interface Theme {
-  readonly paper: string;
-  readonly wash: string;
-  readonly ink: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly onMark: string;
+type Theme = Readonly<Record<'paper' | 'wash' | 'ink' | 'muted' | 'line' | 'onMark', string>> & {
   readonly marks: Readonly<Record<Mark, string>>;
-}
+};
 
 export const LIGHT: Theme = {
   paper: '#ffffff',
@@ -34,16 +28,8 @@ export const DARK: Theme = {
   marks: { h3: '#3ddcab', h2: '#6bb8f5', h1: '#ffb057', unknown: '#a3a8b0' },
 };
 
-function properties(theme: Theme): string {
-  const names = {
-    paper: theme.paper,
-    wash: theme.wash,
-    ink: theme.ink,
-    muted: theme.muted,
-    line: theme.line,
-  };
-  const all = { ...names, 'on-mark': theme.onMark, ...theme.marks };
-  return Object.entries(all)
+function properties({ onMark, marks, ...colours }: Theme): string {
+  return Object.entries({ ...colours, 'on-mark': onMark, ...marks })
     .map(([name, value]) => `--pf-${name}: ${value};`)
     .join(' ');
 }

@@ -199,32 +199,25 @@ export interface PageSizes {
   block(block: PageBlock): number;
 }
 
-export const host = (name: string, mark?: Mark): Value => ({
-  kind: 'host',
-  host: name,
-  ...(mark && { mark }),
-});
-export const count = (value: number, tone?: 'strong'): Value => ({
-  kind: 'count',
-  count: value,
-  strong: tone === 'strong',
-});
-export const hiddenCount = (hidden: number, modes: ObservationModes): Value => ({
-  kind: 'hidden',
-  hidden,
-  modes,
-});
-export const adoptionValue = (adoption: Adoption, modes: ObservationModes): Value => ({
-  kind: 'adoption',
-  adoption,
-  modes,
-});
-export const text = (words: string, tone?: Text['tone'], language?: string): Text => ({
-  kind: 'text',
-  text: words,
-  tone,
-  language,
-});
+export function host(name: string, mark?: Mark): Value {
+  return { kind: 'host', host: name, ...(mark && { mark }) };
+}
+
+export function count(value: number, tone?: 'strong'): Value {
+  return { kind: 'count', count: value, strong: tone === 'strong' };
+}
+
+export function hiddenCount(hidden: number, modes: ObservationModes): Value {
+  return { kind: 'hidden', hidden, modes };
+}
+
+export function adoptionValue(adoption: Adoption, modes: ObservationModes): Value {
+  return { kind: 'adoption', adoption, modes };
+}
+
+export function text(words: string, tone?: Text['tone'], language?: string): Text {
+  return { kind: 'text', text: words, tone, language };
+}
 
 /** One of the counts by protocol; those without are hidden. */
 export function protocolCount(counts: Counts, protocol: keyof Counts, modes: ObservationModes): Value {

@@ -255,13 +255,8 @@ export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBl
     ([name, value]) => `<div><dt>${esc(name)}</dt><dd>${markup(value)}</dd></div>`,
   );
   const under = entries.length === 0 ? '' : `<dl class="conditions">${entries.join('')}</dl>`;
-  return standalonePage({
-    language: catalogLanguage(),
-    title,
-    header: `<h1>${esc(title)}</h1>${under}`,
-    main: blocksMarkup(blocks, written),
-    footer: esc(footer),
-  });
+  const header = `<h1>${esc(title)}</h1>${under}`;
+  return standalonePage(title, header, blocksMarkup(blocks, written), esc(footer));
 }
 
 /** The page's style: one palette serves light, dark, forced colours and print. */
@@ -324,21 +319,13 @@ const PRINT = `
 
 const REPORT_CSS = `${BASE}${PLOTS}${TABLES}${PRINT}`;
 
-interface ReportPage {
-  /** A language tag. */
-  readonly language: string;
-  /** Plain text. */
-  readonly title: string;
-  /** Markup, like the following. */
-  readonly header: string;
-  readonly main: string;
-  readonly footer: string;
-}
-
-/** The whole page; its content security policy forbids it to run or load anything, in case escaping is ever missed. */
-function standalonePage({ language, title, header, main, footer }: ReportPage): string {
+/**
+ * The whole page, of markup but for its title; its content security policy forbids it to run or load anything, in case
+ * escaping is ever missed.
+ */
+function standalonePage(title: string, header: string, main: string, footer: string): string {
   return `<!doctype html>
-<html lang="${esc(language)}">
+<html lang="${esc(catalogLanguage())}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
