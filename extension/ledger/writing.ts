@@ -35,12 +35,11 @@ async function claim(tx: WriteTransaction, key: string, nowMs: number): Promise<
 
 async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
   const records = tx.objectStore('records');
-  const groups = groupByRecord(batch.observations).values();
   const { pageBegunMs: begunMs, network } = batch;
   await Promise.all(
-    [...Map.groupBy(groups, ([{ origin }]) => origin).values()].map(async (ofOrigin) => {
-      for (const group of ofOrigin) {
-        const [{ origin, site, atMs }] = group;
+    [...Map.groupBy(batch.observations, ({ origin }) => origin)].map(async ([origin, ofOrigin]) => {
+      for (const [site, group] of Map.groupBy(ofOrigin, ({ site }) => site)) {
+        const [{ atMs }] = group as [Observation, ...Observation[]];
         const before = await records.get([origin, site]);
         const oldestMs = Math.min(...group.map((o) => o.atMs));
         let record =
@@ -193,7 +192,7 @@ export function isWorthReporting(observations: readonly Observation[]): Observat
   return [...newest.values()];
 }
 
-// What is counted in one step: how it is grouped by records and days, and how a site is kept within its quota: new
+// What is counted in one step: how it is grouped by days, and how a site is kept within its quota: new
 // origins for which their site has no room are combined as its others, so that every request is still counted.
 
 /** How one forecast compared with what the browser used. */
@@ -220,18 +219,6 @@ export interface Batch {
   readonly mode: ObservationMode;
   /** Whether the answers of an origin came through a proxy; those of which the browser does not say are missing. */
   readonly proxied?: ReadonlyMap<Origin, boolean>;
-}
-
-/** The observations of each record. */
-function groupByRecord(observations: readonly Observation[]) {
-  const groups = new Map<string, [Observation, ...Observation[]]>();
-  for (const o of observations) {
-    const key = `${o.origin} ${o.site}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [o]);
-    else group.push(o);
-  }
-  return groups;
 }
 
 interface DayGroup {

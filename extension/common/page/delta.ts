@@ -5,18 +5,13 @@ import { requestsIn } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageDelta, PageView } from '../messages.ts';
 
-/** Network answers of one origin, hidden ones included. */
-export function requestsOf({ counts }: Pick<OriginView, 'counts'>): number {
-  return requestsIn(counts);
-}
-
 /**
  * The page's own origin first, then by number of requests, then by name; the popup keeps this order while deltas arrive.
  */
 export function byUse(own: Origin | null): (a: OriginView, b: OriginView) => number {
   return (a, b) => {
     if (a.origin === own || b.origin === own) return a.origin === own ? -1 : 1;
-    return requestsOf(b) - requestsOf(a) || (a.origin < b.origin ? -1 : 1);
+    return requestsIn(b.counts) - requestsIn(a.counts) || (a.origin < b.origin ? -1 : 1);
   };
 }
 

@@ -67,16 +67,12 @@ export function sumOf(requests: readonly InspectedRequest[]): Sum {
 
 function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
   const network = requests.filter(({ delivery }) => delivery === 'network');
-  const counts = new Map<Protocol, number>();
-  for (const { protocol } of network) {
-    const key = protocol ?? 'unknown';
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
+  const byProtocol = Map.groupBy(network, ({ protocol }) => protocol ?? 'unknown');
   return {
     origin,
     requests,
     protocols: PROTOCOLS.flatMap((protocol) => {
-      const count = counts.get(protocol) ?? 0;
+      const count = byProtocol.get(protocol)?.length ?? 0;
       return count === 0 ? [] : [{ protocol, count }];
     }),
     mark: markOf(network.findLast(({ protocol }) => protocol !== null)?.protocol ?? 'unknown'),
@@ -90,15 +86,9 @@ function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
  * time: browsers report them as they end.
  */
 export function groupsOf(requests: readonly InspectedRequest[]): Group[] {
-  const lists = new Map<Origin, InspectedRequest[]>();
-  for (const request of requests.toSorted((a, b) => a.startMs - b.startMs)) {
-    const origin = originOfUrl(request.url)?.origin;
-    if (origin === undefined) continue;
-    const list = lists.get(origin);
-    if (list === undefined) lists.set(origin, [request]);
-    else list.push(request);
-  }
-  return [...lists].map(([origin, list]) => groupOf(origin, list));
+  const ordered = requests.toSorted((a, b) => a.startMs - b.startMs);
+  const lists = Map.groupBy(ordered, ({ url }) => originOfUrl(url)?.origin);
+  return [...lists].flatMap(([origin, list]) => (origin === undefined ? [] : [groupOf(origin, list)]));
 }
 
 function rank(group: Group, key: SortKey): number | string {

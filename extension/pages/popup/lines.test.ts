@@ -6,7 +6,7 @@ import { clearComparison, comparison } from '@photofinish/shared/testing/race-sa
 import type { OriginView } from '../../common/messages.ts';
 import { originView } from '../../testing/samples.ts';
 import { nextSorting, type SortOrder, sortBy } from '../ui/sorting.ts';
-import { type LineOptions, linesOf, MANY_ORIGINS, NUMBER_KEYS, originRank, type SortKey } from './lines.ts';
+import { type LineOptions, linesOf, MANY_ORIGINS, NUMBER_KEYS, rankOf, type SortKey } from './lines.ts';
 
 function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginView {
   const site = host.split('.').slice(-2).join('.');
@@ -74,8 +74,8 @@ test('the page’s own origin is never folded', () => {
 test('a site’s row shows the protocol that carried most, the sum of requests, and how many were raced', () => {
   const [line] = linesOf(ALL, options).filter((each) => 'summary' in each);
   assert.deepEqual(
-    [line?.summary.protocol, line?.summary.requests, line?.summary.raced, line?.summary.forecast],
-    ['h3', 11, 0, 'none'],
+    [line?.summary.protocol, line?.summary.counts, line?.summary.raced, line?.summary.forecast],
+    ['h3', counts({ h2: 5, h3: 6 }), 0, 'none'],
   );
 });
 
@@ -87,7 +87,7 @@ test('origins sort by every column, in both directions, and the sort is stable',
   const b = originView('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
   const c = originView('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
   const sorted = (sorting: SortOrder<SortKey>) =>
-    sortBy([b, c, a], sorting, originRank)
+    sortBy([b, c, a], sorting, rankOf)
       .map((o) => o.origin.slice(8, 9))
       .join('');
   assert.equal(sorted({ key: 'origin', direction: 'ascending' }), 'abc');
@@ -97,7 +97,7 @@ test('origins sort by every column, in both directions, and the sort is stable',
   assert.equal(sorted({ key: 'race', direction: 'ascending' }), 'cab');
   assert.equal(sorted({ key: 'race', direction: 'descending' }), 'acb', 'what was not measured comes last');
   const unclear = { ...b, race: comparison([10, 11, 12], [30, 11, 10]) };
-  const ranks = [a, unclear, c].map((each) => originRank(each, 'race'));
+  const ranks = [a, unclear, c].map((each) => rankOf(each, 'race'));
   assert.deepEqual(ranks, [3, 0, -4], 'what is not clear is neither more nor less');
 });
 

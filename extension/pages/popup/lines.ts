@@ -3,12 +3,11 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/statistics';
-import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { addCounts, NO_REQUESTS, type ProtocolCounts, requestsIn } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/delta.ts';
 import { type ForecastScore, forecastText, originLabel } from '../ui/format.ts';
 import { type Rank, type SortOrder, sortBy } from '../ui/sorting.ts';
 
@@ -63,13 +62,9 @@ function fold(origins: readonly OriginView[], own: Origin | null): Head[] {
 }
 
 function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: LineOptions): Each[] {
-  const requests = (head: Head) => (isSite(head) ? head.requests : requestsOf(head));
-  if (sorting !== null)
-    return sortBy<Each, SortKey>(heads, sorting, (head, key) =>
-      isSite(head) ? siteRank(head, key) : originRank(head, key),
-    );
+  if (sorting !== null) return sortBy<Each, SortKey>(heads, sorting, rankOf);
   const isOwn = (head: Head) => Number(!isSite(head) && head.origin === own);
-  return heads.toSorted((a, b) => isOwn(b) - isOwn(a) || requests(b) - requests(a));
+  return heads.toSorted((a, b) => isOwn(b) - isOwn(a) || requestsIn(b.counts) - requestsIn(a.counts));
 }
 
 /** The table's rows, top to bottom. With a filter the user is looking for an origin, so nothing is folded. */
@@ -98,35 +93,19 @@ function raceRank(race: OriginRace): Rank {
   return comparison === null ? null : (gainMsOf(comparison) ?? 0);
 }
 
-/** The sort value of an origin. */
-export function originRank(view: OriginView, key: SortKey): Rank {
+/** The sort value of an origin's row, or a folded site's: what it shows. */
+export function rankOf(head: Head, key: SortKey): Rank {
   switch (key) {
     case 'origin':
-      return originParts(view.origin).host;
+      return isSite(head) ? head.site : originParts(head.origin).host;
     case 'protocol':
-      return PROTOCOLS.indexOf(view.protocol);
+      return PROTOCOLS.indexOf(head.protocol);
     case 'requests':
-      return requestsOf(view);
+      return requestsIn(head.counts);
     case 'forecast':
-      return FORECAST_ORDER.indexOf(forecastText(view).result);
+      return FORECAST_ORDER.indexOf(isSite(head) ? head.forecast : forecastText(head).result);
     case 'race':
-      return view.race === null ? null : raceRank(view.race);
-  }
-}
-
-/** The sort value of a folded site's row: what it shows. */
-function siteRank(summary: SiteSummary, key: SortKey): Rank {
-  switch (key) {
-    case 'origin':
-      return summary.site;
-    case 'protocol':
-      return PROTOCOLS.indexOf(summary.protocol);
-    case 'requests':
-      return summary.requests;
-    case 'forecast':
-      return FORECAST_ORDER.indexOf(summary.forecast);
-    case 'race':
-      return null;
+      return isSite(head) || head.race === null ? null : raceRank(head.race);
   }
 }
 
@@ -135,7 +114,6 @@ export interface SiteSummary {
   readonly site: string;
   readonly views: readonly OriginView[];
   readonly counts: ProtocolCounts;
-  readonly requests: number;
   /** The one that carried the most requests; `unknown` if none is known. */
   readonly protocol: Protocol;
   readonly reason: OriginView['reason'];
@@ -146,22 +124,15 @@ export interface SiteSummary {
 
 const WORST_FIRST: readonly ForecastScore['result'][] = ['wrong', 'right', 'open', 'none'];
 
-function sumOf(views: readonly OriginView[]): ProtocolCounts {
-  const sum = { ...NO_REQUESTS };
-  for (const { counts } of views) for (const protocol of PROTOCOLS) sum[protocol] += counts[protocol];
-  return sum;
-}
-
 /** The row of a site, from these of its origins. */
 function summaryOf(site: string, views: readonly OriginView[]): SiteSummary {
-  const counts = sumOf(views);
+  const counts = views.map((view) => view.counts).reduce(addCounts, NO_REQUESTS);
   const most = KNOWN_PROTOCOLS.reduce((best, each) => (counts[each] > counts[best] ? each : best));
   const results = new Set(views.map((view) => forecastText(view).result));
   return {
     site,
     views,
     counts,
-    requests: views.reduce((sum, view) => sum + requestsOf(view), 0),
     protocol: counts[most] > 0 ? most : 'unknown',
     reason: views.find(({ reason }) => reason !== null)?.reason ?? null,
     forecast: WORST_FIRST.find((result) => results.has(result)) ?? 'none',

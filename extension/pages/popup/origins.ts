@@ -3,11 +3,11 @@
 // no row and moves no focus. Rows far below the visible part are created when the browser is idle.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
+import { requestsIn } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/delta.ts';
 import { arrangeBodies, byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastText } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
@@ -63,7 +63,7 @@ function showSorting(): void {
 /** Hides columns that are empty for all origins. */
 function showColumns(table: HTMLElement, board: RaceBoard): void {
   const filled = {
-    requests: shown.some((view) => requestsOf(view) > 0),
+    requests: shown.some(({ counts }) => requestsIn(counts) > 0),
     forecast: shown.some((view) => forecastText(view).result !== 'none'),
     race: shown.some((view) => view.race !== null || raceState(board, view.origin) !== null),
   };
@@ -210,7 +210,7 @@ function raceCell({ views, raced }: SiteSummary, board: RaceBoard): string {
 
 /** Updates the site's row. */
 function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, { board, page }: RowContext): void {
-  const { protocol, reason, counts, requests, forecast, views, site } = summary;
+  const { protocol, reason, counts, forecast, views, site } = summary;
   const origins = getMessage('popupSiteOrigins', { count: views.length });
   setText(row.count, formatNumber(views.length));
   setAttribute(row.count, 'title', origins);
@@ -218,7 +218,7 @@ function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, { board, page 
   setAttribute(row.opener, 'aria-expanded', String(open));
   const scored = { result: forecast, text: forecast === 'none' ? '–' : '', title: '' } as const;
   const race = { text: raceCell(summary, board), title: '' };
-  writeCells(row.cells, { protocol, reason, counts, mode: page.mode, requests, forecast: scored, race });
+  writeCells(row.cells, { protocol, reason, counts, mode: page.mode, forecast: scored, race });
 }
 
 // What is above a long table: a filter by host, and races of all displayed origins, with their progress.

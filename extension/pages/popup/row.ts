@@ -2,10 +2,10 @@
 
 import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
+import { requestsIn } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/delta.ts';
 import { copyOf, part, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import {
   type ForecastScore,
@@ -155,7 +155,6 @@ export function updateRow(row: Row, view: OriginView, around: RowContext): void 
     reason,
     counts,
     mode: around.page.mode,
-    requests: requestsOf(view),
     forecast: forecastText(view),
     race: raceCell(view, around.board),
   });
@@ -168,7 +167,6 @@ const MARK_PX = 16;
 
 /** The contents of a row's cells. */
 interface CellText extends Pick<OriginView, 'protocol' | 'reason' | 'counts'>, Pick<PageView, 'mode'> {
-  readonly requests: number;
   readonly forecast: ForecastScore;
   readonly race: ReturnType<typeof raceText>;
 }
@@ -205,13 +203,13 @@ function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore
 
 /** Writes the cells; only differences are written. */
 export function writeCells(cells: LineParts['cells'], words: CellText): void {
-  const { protocol, reason, counts, mode, requests, forecast, race } = words;
+  const { protocol, reason, counts, mode, forecast, race } = words;
   const tag = protocolTag(counts, protocol, reason, mode);
   setMark(cells.mark, markOf(protocol), MARK_PX);
   setText(cells.protocol, protocolCell(protocol, reason));
   setText(cells.tag, tag.text);
   setAttribute(cells.tag, 'title', tag.title);
-  setText(cells.requests, formatNumber(requests));
+  setText(cells.requests, formatNumber(requestsIn(counts)));
   writeForecast(cells.forecast, forecast);
   setText(cells.race, race.text);
   setAttribute(cells.race, 'title', race.title);
