@@ -292,19 +292,14 @@ export function createVisits({
 // about them, forbids it.
 
 /** A top-level document that came over the network. */
-export interface Visit {
+export interface Visit extends Pick<DocumentVisit, 'tabId' | 'container' | 'proxied'> {
   readonly origin: Origin;
   readonly site: string;
   /** When its page began, milliseconds since the epoch. */
   readonly startedMs: number;
-  readonly tabId: number;
   /** A page navigated there by itself, without a user action. */
   readonly pageInitiated: boolean;
   readonly privateWindow: boolean;
-  /** In a container tab, which keeps its identity separate (Firefox). */
-  readonly container: boolean;
-  /** Whether it went through a proxy; null: the browser does not say. */
-  readonly proxied: boolean | null;
 }
 
 export interface FirstVisitDeps {

@@ -24,7 +24,7 @@ export interface CommittedDocument {
 export interface Failure {
   /** The document of the browser's error page; null if the browser does not name it. */
   readonly errorPage: string | null;
-  /** The browser's own name for the error; null if it gives none. */
+  /** The browser's own name for the error, such as `net::ERR_CONNECTION_REFUSED`; null if it gives none. */
   readonly error: string | null;
   /** Milliseconds since the epoch. */
   readonly atMs: number;

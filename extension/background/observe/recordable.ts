@@ -32,12 +32,7 @@ interface RecordSubject {
   readonly shownNow?: true;
 }
 
-interface ArrivedBatch {
-  readonly tabId: number;
-  readonly documentId: string;
-  readonly incognito: boolean;
-  readonly pageUrl: string;
-}
+type ArrivedBatch = Pick<Sender, 'tabId' | 'documentId' | 'incognito'> & { readonly pageUrl: string };
 
 /** Documents of excluded pages whose requests may still end. */
 const MAX_DOCUMENTS = 1000;
@@ -155,12 +150,8 @@ export class Recordable {
   }
 
   /** A tab has another document. */
-  committed({
-    tabId,
-    documentId,
-    url,
-    prerender,
-  }: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void {
+  committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void {
+    const { tabId, documentId, url, prerender } = document;
     const refusal = this.refusal({ tabId, pageUrl: url });
     if (!prerender) this.#shows(tabId, refusal);
     if (refusal === 'excluded') this.#exclude(documentId);

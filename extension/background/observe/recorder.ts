@@ -13,14 +13,10 @@ import type { EditionModule } from '../edition/edition.ts';
 import type { Pages } from '../tab/pages.ts';
 import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
+import type { Sender } from './recordable.ts';
 import type { Claim, EndedRequest, RequestTable } from './requests.ts';
 
-/** The sender of a batch, as confirmed by the browser. */
-interface BatchSender {
-  readonly tabId: number;
-  readonly documentId: string;
-  readonly url: string;
-}
+type BatchSender = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
 
 export interface RecorderDeps {
   readonly table: RequestTable;

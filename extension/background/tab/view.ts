@@ -20,6 +20,7 @@ import { advertisesH3, elsewhereOf, hasAnswers } from '../../common/records/fold
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { type NewestRaces, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
+import type { Failure } from '../observe/navigations.ts';
 
 /** What the ledger knows about a page's origins. */
 export interface History {
@@ -40,11 +41,8 @@ export interface Background {
 }
 
 /** A navigation of a tab that failed, and the error page that the tab shows for it. */
-export interface FailedNavigation {
+export interface FailedNavigation extends Pick<Failure, 'error' | 'atMs'> {
   readonly documentId: string;
-  /** The browser's own name for the error: `net::ERR_CONNECTION_REFUSED`, `connectionFailure`. */
-  readonly error: string | null;
-  readonly atMs: number;
 }
 
 /** The document in a tab, according to the browser. */

@@ -21,15 +21,11 @@ const MOST_CHANGES = 500;
  */
 const WRITTEN_LATE_MS = 60_000;
 
-type DashboardLedger = Pick<
-  Ledger,
-  'totals' | 'days' | 'records' | 'newestRecords' | 'eachRecord' | 'recentRaces'
->;
 export type Total = DayTotal | ReturnType<typeof totalsOfRows>[number];
 
 /** The period's totals, of every site or computed from one site's own rows. */
 export async function loadTotals(
-  ledger: Pick<DashboardLedger, 'totals' | 'days'>,
+  ledger: Pick<Ledger, 'totals' | 'days'>,
   { fromDay, toDay }: Period,
   site: string | null,
 ): Promise<readonly Total[]> {
@@ -46,7 +42,7 @@ function inOrder(records: readonly OriginRecord[]): OriginRecord[] {
 
 /** Enough rows for the first page: the newest, or those of the requested site. */
 export async function loadFirst(
-  ledger: Pick<DashboardLedger, 'newestRecords' | 'records'>,
+  ledger: Pick<Ledger, 'newestRecords' | 'records'>,
   site: string | null,
   limit: number,
 ): Promise<Columns> {
@@ -71,7 +67,7 @@ function pause(): Promise<void> {
 
 /** Every record; `progress` receives the number loaded so far. */
 export async function loadAll(
-  ledger: Pick<DashboardLedger, 'eachRecord'>,
+  ledger: Pick<Ledger, 'eachRecord'>,
   progress: (loaded: number) => void,
 ): Promise<Columns> {
   const columns = createColumns();
@@ -84,7 +80,7 @@ export async function loadAll(
 }
 
 /** Every race, newest first. */
-export async function loadRaces(ledger: Pick<DashboardLedger, 'recentRaces'>): Promise<RaceSummary[]> {
+export async function loadRaces(ledger: Pick<Ledger, 'recentRaces'>): Promise<RaceSummary[]> {
   const races: RaceSummary[] = [];
   let beforeMs = Number.POSITIVE_INFINITY;
   for (;;) {
@@ -98,10 +94,7 @@ export async function loadRaces(ledger: Pick<DashboardLedger, 'recentRaces'>): P
 }
 
 /** Races begun after `sinceMs`, newest first. */
-async function loadRecentRaces(
-  ledger: Pick<DashboardLedger, 'recentRaces'>,
-  sinceMs: number,
-): Promise<RaceSummary[]> {
+async function loadRecentRaces(ledger: Pick<Ledger, 'recentRaces'>, sinceMs: number): Promise<RaceSummary[]> {
   const chunk = await ledger.recentRaces(RACE_CHUNK);
   return chunk.filter(({ atMs }) => atMs > sinceMs).map(summariseRace);
 }
@@ -116,7 +109,7 @@ interface LedgerStamp {
 }
 
 async function stampOf(
-  ledger: Pick<DashboardLedger, 'newestRecords' | 'recentRaces' | 'totals'>,
+  ledger: Pick<Ledger, 'newestRecords' | 'recentRaces' | 'totals'>,
   today: string,
 ): Promise<LedgerStamp> {
   const [newest, raced, totals] = await Promise.all([
@@ -134,7 +127,7 @@ async function stampOf(
  * everything must be read again.
  */
 export async function refresh(
-  ledger: Pick<DashboardLedger, 'newestRecords'>,
+  ledger: Pick<Ledger, 'newestRecords'>,
   columns: Columns,
   sinceMs: number,
 ): Promise<boolean> {

@@ -38,10 +38,7 @@ interface PairCounts {
 }
 
 /** Milliseconds from the start of a trial, by side. */
-export interface Samples {
-  readonly h3: readonly number[];
-  readonly h2: readonly number[];
-}
+export type Samples = Readonly<Record<'h3' | 'h2', readonly number[]>>;
 
 const NO_SAMPLES: Samples = { h3: [], h2: [] };
 

@@ -4,8 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Report } from '@photofinish/shared/report/report';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DAY_MS, type DayRow, dayOf, type OriginRecord, RETENTION_MS } from '../../common/records/schema.ts';
-import type { DaySpan } from '../../ledger/browsing.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { browsingOn, DaySpan } from '../../ledger/browsing.ts';
 import { addDays, buildReport, noDays, type ReportInput } from './build.ts';
 
 export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames'> & {
@@ -13,18 +12,7 @@ export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames
 };
 
 /** The part of the ledger that a report reads. */
-export type ReportedLedger = Pick<
-  Ledger,
-  | 'days'
-  | 'eachDay'
-  | 'countDays'
-  | 'oldestDay'
-  | 'records'
-  | 'eachRecord'
-  | 'races'
-  | 'eachRace'
-  | 'countRows'
->;
+type ReportedLedger = ReturnType<typeof browsingOn>;
 
 /** Which part of the ledger a report covers. */
 export interface ReportSelection {
