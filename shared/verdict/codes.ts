@@ -33,31 +33,26 @@ export function verdictMeans(code: VerdictCode): string {
 
 /** Every verdict in the current language, in the order of the schema. */
 export function verdictRows(): CodeRow[] {
-  return VERDICT_CODES.map((code) => {
-    const browserOnly = BROWSER_VERDICTS.includes(code);
-    return {
-      kind: 'verdict',
-      code,
-      name: verdictName(code),
-      means: verdictMeans(code),
-      remedy: getMessage(codeKey('verdict', code, 'Remedy')),
-      browserOnly,
-    };
-  });
+  return VERDICT_CODES.map((code) => ({
+    kind: 'verdict',
+    code,
+    name: verdictName(code),
+    means: verdictMeans(code),
+    remedy: getMessage(codeKey('verdict', code, 'Remedy')),
+    browserOnly: BROWSER_VERDICTS.includes(code),
+  }));
 }
 
 /** Every way in which an attempt fails in the current language, in the order of the schema. */
 export function failureRows(): CodeRow[] {
-  return ATTEMPT_ERROR_CODES.map((code) => {
-    return {
-      kind: 'failure',
-      code,
-      name: attemptErrorText(code),
-      means: getMessage(codeKey('failure', code, 'Means')),
-      remedy: getMessage(codeKey('failure', code, 'Remedy')),
-      browserOnly: false,
-    };
-  });
+  return ATTEMPT_ERROR_CODES.map((code) => ({
+    kind: 'failure',
+    code,
+    name: attemptErrorText(code),
+    means: getMessage(codeKey('failure', code, 'Means')),
+    remedy: getMessage(codeKey('failure', code, 'Remedy')),
+    browserOnly: false,
+  }));
 }
 
 /** A verdict's short name for charts, tables and comparisons, for example `HTTP/3 used`. */

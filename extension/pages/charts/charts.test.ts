@@ -195,7 +195,7 @@ test('positions and times convert both ways', () => {
       fc.integer({ min: 260, max: 2000 }),
       (share, widthPx) => {
         const axis = { widthPx, maxMs: 250 };
-        assert.ok(Math.abs(ecdfMs(axis, ecdfX(axis, share * 250)) - share * 250) < 1e-9);
+        assert.ok(Math.abs(ecdfMs(axis, ecdfX(axis)(share * 250)) - share * 250) < 1e-9);
       },
     ),
   );

@@ -70,14 +70,10 @@ export function countUpTo(sorted: readonly number[], ms: number): number {
   return low;
 }
 
-function scaleX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>): (ms: number) => number {
+/** The horizontal positions of times. */
+export function ecdfX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>): (ms: number) => number {
   const room = chart.widthPx - START_ROOM - END_ROOM;
   return (ms) => START_ROOM + (room * Math.min(ms, chart.maxMs)) / chart.maxMs;
-}
-
-/** The horizontal position of a time. */
-export function ecdfX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, ms: number): number {
-  return scaleX(chart)(ms);
 }
 
 /** The time at a horizontal position, within the axis. */
@@ -90,7 +86,7 @@ const y = (share: number): number => TOP + PLOT_HEIGHT * (1 - share);
 
 /** Steps, one for each screen position where the curve rises: a thousand trials do not need a thousand steps. */
 function steps(chart: EcdfChart, valuesMs: readonly number[]): string {
-  const x = scaleX(chart);
+  const x = ecdfX(chart);
   let d = `M${px(x(0))} ${px(y(0))}`;
   let drawn = '';
   valuesMs.forEach((ms, i) => {
@@ -118,7 +114,7 @@ function seriesSvg(chart: EcdfChart, { mark, valuesMs }: EcdfSeries, index: numb
 
 /** Medians as labels above the plot, each with a line down to it. */
 function mediansSvg(chart: EcdfChart): string {
-  const x = scaleX(chart);
+  const x = ecdfX(chart);
   const flags = chart.series.map(({ mark, valuesMs }, row) => {
     const ms = median(valuesMs);
     if (ms === null) return '';
@@ -138,7 +134,7 @@ function mediansSvg(chart: EcdfChart): string {
 }
 
 function axisSvg(chart: EcdfChart): string {
-  const x = scaleX(chart);
+  const x = ecdfX(chart);
   const ticks = axisTicks(chart.maxMs);
   const times = ticks.map((ms, i) => {
     const label = i === ticks.length - 1 ? formatMs(ms) : String(ms);

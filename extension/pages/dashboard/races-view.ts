@@ -87,7 +87,7 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     heightPx: ECDF_CHART_HEIGHT,
     count: STOPS + 1,
     first: Math.round((STOPS * (median(sides[0].valuesMs) ?? 0)) / maxMs),
-    xOf: (index, widthPx) => ecdfX({ widthPx, maxMs }, msAt(index)),
+    xOf: (index, widthPx) => ecdfX({ widthPx, maxMs })(msAt(index)),
     indexAt: (x, widthPx) => Math.round((STOPS * ecdfMs({ widthPx, maxMs }, x)) / maxMs),
     readout: (index) =>
       getMessage('dashboardEcdfText', {

@@ -50,18 +50,16 @@ export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) =
     clearTimeout(waiting);
     waiting = setTimeout(() => show(tip), REST_MS);
   });
-  area.addEventListener('pointerout', (event) => {
-    if (leaves(event)) hide();
-  });
-  element.addEventListener('pointerout', (event) => {
-    if (leaves(event)) hide();
-  });
+  for (const each of [area, element]) {
+    each.addEventListener('pointerout', (event) => {
+      if (leaves(event)) hide();
+    });
+    each.addEventListener('click', hide);
+  }
   area.addEventListener('focusin', ({ target }) => {
     if (target instanceof Element && target.matches(':focus-visible')) show(tipOf(target));
   });
   area.addEventListener('focusout', hide);
-  area.addEventListener('click', hide);
-  element.addEventListener('click', hide);
   document.addEventListener('scroll', hide, { capture: true, passive: true });
   document.addEventListener(
     'keydown',
