@@ -90,7 +90,7 @@ const link = new HelperLink({
   program: `photofinish-extension ${version}`,
   upload: async () => (await ready).upload(),
   onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
-  onNetwork: (label) => whenReady(({ steering }) => void steering?.onNetwork(label).catch(logged)),
+  onNetwork: (label) => whenReady(({ steering }) => void steering?.onNetwork(label).catch(console.error)),
 });
 const { helper } = link;
 
@@ -101,7 +101,7 @@ const forecaster = createForecaster({
   onArrived: (navigation) =>
     void ready
       .then((started) => useForecasts(navigation, { ...started, mayRecord: mayCount }, link.network))
-      .catch(logged),
+      .catch(console.error),
   nowMs: preciseNowMs,
 });
 
@@ -117,7 +117,7 @@ const races = new Races({
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
   onDone: (race) =>
     void onRace(race).catch((error) => {
-      logged(error);
+      console.error(error);
       onRaceFailed(race.origin, 'not-saved', getMessage('popupRaceNotKept', { why: troubleText(error) }));
     }),
   onFailed: onRaceFailed,
@@ -182,7 +182,7 @@ async function start() {
     loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
-    proxyMode().then(followProxy, logged),
+    proxyMode().then(followProxy, console.error),
     observedMode.recall(),
   ]);
   const steering = await openBrowserSteering({
@@ -191,11 +191,11 @@ async function start() {
     nowMs: Date.now,
     onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
   }).catch((error) => {
-    logged(error);
+    console.error(error);
     return null;
   });
-  steering?.enable(settings.steering).catch(logged);
-  steering?.expire().catch(logged);
+  steering?.enable(settings.steering).catch(console.error);
+  steering?.expire().catch(console.error);
   const pages = new Pages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = new Presenter({
     ledger,
@@ -242,7 +242,7 @@ async function start() {
 /** Runs synchronously if everything is ready, to avoid the delay of a promise turn; otherwise later, in order. */
 function whenReady(run: (started: Started) => void): void {
   if (started !== null) run(started);
-  else ready.then(run).catch(logged);
+  else ready.then(run).catch(console.error);
 }
 
 /** Applies the settings to what is recorded from now on, and to the tabs that are open. */
@@ -257,21 +257,21 @@ async function beginRecording(loaded: Settings): Promise<void> {
 
 /** Used when it is not known what must never be recorded. */
 async function recordNothing(error: unknown): Promise<void> {
-  logged(error);
+  console.error(error);
   recordable.refuseAll();
   recordable.begin(await knownTabs(false));
 }
 
 function followSettings(changed: Settings): void {
-  beginRecording(changed).catch(logged);
+  beginRecording(changed).catch(console.error);
   const refused = (origin: Origin) => !recordable.mayRecord({ origin });
   const { raceWhen } = settings;
   races.withdraw(({ origin, reason }) =>
     reason === 'click' ? raceWhen === 'never' : raceWhen !== 'first-visit' || refused(origin),
   );
   whenReady(({ pages, presenter, steering }) => {
-    steering?.enable(settings.steering).catch(logged);
-    steering?.exclude(refused).catch(logged);
+    steering?.enable(settings.steering).catch(console.error);
+    steering?.exclude(refused).catch(console.error);
     presenter.refreshWatched();
     const emptied = pages.forget(({ tabId, origin }) => !recordable.mayRecord({ tabId, pageUrl: origin }));
     presenter.forget(emptied);
@@ -285,12 +285,8 @@ function followProxy(mode: ProxyMode | null): void {
   proxied = proxiedBy(mode);
 }
 
-function logged(error: unknown): void {
-  console.error(error);
-}
-
 function backfillSoon(backfilled: readonly BackfilledObservation[]): void {
-  ready.then((started) => backfill(backfilled, started)).catch(logged);
+  ready.then((started) => backfill(backfilled, started)).catch(console.error);
 }
 
 function setTrouble(words: string | null): void {
@@ -328,7 +324,7 @@ observeRequests({
   },
   visited(visited) {
     if (settings.raceWhen === 'first-visit' || started === null)
-      whenReady(() => onVisited(visited).catch(logged));
+      whenReady(() => onVisited(visited).catch(console.error));
   },
   navigationRedirected: askForecast,
 });
@@ -343,7 +339,7 @@ const onVisited = createVisits({
   mayRacePageInitiated: createPageInitiated(chrome.storage.session),
 });
 
-const lightVisits = createLightVisits((visited) => void onVisited(visited).catch(logged));
+const lightVisits = createLightVisits((visited) => void onVisited(visited).catch(console.error));
 
 observeNavigations({
   begun(tabId, frameId, url) {
@@ -356,12 +352,12 @@ observeNavigations({
     whenReady((started) => {
       tabs.committed(document, started);
       if (document.parentDocumentId === null && table.committed(document.tabId, document.url))
-        started.recorder.recordDue().catch(logged);
+        started.recorder.recordDue().catch(console.error);
     });
   },
   failed(tabId, frameId, failure) {
     whenReady(() => forecaster.fail(tabId, frameId));
-    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged);
+    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(console.error);
   },
   unloaded(tabId, successorId) {
     if (successorId === null)
@@ -432,7 +428,7 @@ chrome.permissions.onRemoved.addListener((removed) => {
 });
 
 chrome.alarms.onAlarm.addListener(({ name }) => {
-  if (name === STEER_ALARM) ready.then(({ steering }) => steering?.expire()).catch(logged);
+  if (name === STEER_ALARM) ready.then(({ steering }) => steering?.expire()).catch(console.error);
 });
 
 /** Deletes everything, including the helper's cache if a helper answers. */
@@ -466,9 +462,9 @@ async function openWelcome(): Promise<void> {
 }
 
 chrome.runtime.onInstalled.addListener(({ reason }) => {
-  if (reason === 'install') openWelcome().catch(logged);
+  if (reason === 'install') openWelcome().catch(console.error);
 });
-lockStorage().catch(logged);
+lockStorage().catch(console.error);
 onSettings(store, followSettings);
 batchQueue.takeLeftSoon();
 pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));

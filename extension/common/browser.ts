@@ -89,6 +89,12 @@ export async function browserVersion(): Promise<string> {
   return values?.fullVersionList?.find(({ brand }) => brand === 'Chromium')?.version ?? 'unknown';
 }
 
+/** The browser by name, and by version where that is known. */
+export function browserLabel(version = 'unknown'): string {
+  const name = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
+  return version === 'unknown' ? name : `${name} ${version}`;
+}
+
 /** What a tab shows, according to the browser. */
 export interface ShownDocument {
   /** Empty, as the URL, while the tab has yet to load its first page, or that which the browser unloaded. */

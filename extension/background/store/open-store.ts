@@ -2,6 +2,7 @@
 
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { isOwnPage, type SessionArea } from '../../common/browser.ts';
+import { messageOf } from '../../common/catalog.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/messages.ts';
 import { namesOfOlder } from '../../common/network-names.ts';
 import { holdOpen } from '../../common/open-database.ts';
@@ -28,7 +29,7 @@ async function answerOf(store: Store, request: StoreRequest): Promise<StoreAnswe
     return { stored };
   } catch (error) {
     console.error(error);
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
 }
 

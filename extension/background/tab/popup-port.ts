@@ -5,6 +5,7 @@ import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { PagePort } from '../../common/browser.ts';
+import { messageOf } from '../../common/catalog.ts';
 import type { InspectedListener } from '../../common/inspected-request.ts';
 import type { HelperState, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';
@@ -35,8 +36,6 @@ export interface PopupActions {
 interface PopupPort extends PagePort {
   postMessage(event: PopupEvent): void;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createPopupServer(actions: PopupActions) {
   const open = new Set<PopupPort>();

@@ -20,7 +20,7 @@ import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { lightNote } from '@photofinish/shared/web/observation';
 import { printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';
 import { byId, make, makeButton, saveFile, setText } from '../ui/elements.ts';
 import { headCell, hostName, scrollBox } from './controls.ts';
@@ -187,8 +187,7 @@ export function createCompareView(): void {
       render(compareReports(before, after));
     }
   };
-  const failed = (error: unknown): void =>
-    setText(words, String(error instanceof Error ? error.message : error));
+  const failed = (error: unknown): void => setText(words, messageOf(error));
 
   for (const side of ['before', 'after'] as const) {
     const input = inputs[side];

@@ -1,9 +1,8 @@
 // The filters at the top, period, network, site and how adoption is counted, and beneath them the conditions of every
 // number on the page.
 
-import { browserVersion } from '../../common/browser.ts';
+import { browserLabel, browserVersion } from '../../common/browser.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { BROWSER } from '../../common/edition.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { dayText } from '../charts/days.ts';
 import { connectBackground } from '../ui/background-port.ts';
@@ -99,13 +98,13 @@ function writeSite(site: string | null): void {
 
 // The conditions are always visible: browser, network, period, and what is counted.
 
-let version = '';
+let browser = browserLabel();
 let helper: HelperState | null = null;
 
 /** Starts to query browser and helper; calls `onChange` when one of them is known. */
 export function watchConditions(onChange: () => void): void {
-  void browserVersion().then((found) => {
-    version = found;
+  void browserVersion().then((version) => {
+    browser = browserLabel(version);
     onChange();
   });
   connectBackground({
@@ -118,20 +117,10 @@ export function watchConditions(onChange: () => void): void {
   });
 }
 
-/** The current network according to the helper; null while no helper reports it. */
-function connectedNetwork(): string | null {
-  return helper?.state === 'ready' ? helper.network : null;
-}
-
-function browserText(): string {
-  const name = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
-  return version === '' || version === 'unknown' ? name : `${name} ${version}`;
-}
-
 function networkCondition(chosen: string | null): string {
-  const now = connectedNetwork();
   const shown = chosen === null ? getMessage('dashboardAllNetworks') : networkText(chosen);
-  if (now !== null) return getMessage('dashboardNetworkNow', { shown, now: networkText(now) });
+  if (helper?.state === 'ready')
+    return getMessage('dashboardNetworkNow', { shown, now: networkText(helper.network) });
   return helper === null || helper.state === 'connecting'
     ? shown
     : getMessage('dashboardNetworkNoHelper', { shown });
@@ -147,7 +136,7 @@ export function renderConditions(state: State, period: Period, totals: readonly 
       getMessage('dashboardPeriod'),
       getMessage('dashboardPeriodText', { fromDay, toDay, recorded: recordedDays, days: days.length }),
     ],
-    [getMessage('dashboardBrowser'), browserText()],
+    [getMessage('dashboardBrowser'), browser],
     [getMessage('dashboardNetwork'), networkCondition(state.network)],
     [getMessage('dashboardCounted'), getMessage('dashboardCountedText')],
   ] as const;

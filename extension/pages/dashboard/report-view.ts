@@ -1,7 +1,7 @@
 // Reports: sites and format for the period above, generated from the ledger by a worker and saved by the browser.
 // Loaded after the first paint, which needs none of it.
 
-import { getMessage } from '../../common/catalog.ts';
+import { getMessage, messageOf } from '../../common/catalog.ts';
 import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
@@ -76,8 +76,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
       });
       setText(words, savedText(made));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      setText(words, getMessage('dashboardReportFailed', { why }));
+      setText(words, getMessage('dashboardReportFailed', { why: messageOf(error) }));
     } finally {
       for (const button of buttons) setDisabled(button, false);
     }

@@ -1,6 +1,6 @@
 // All data: its export and import, done by the page itself, so that a large file never crosses a port, and its deletion.
 
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
 import { IMPORT_CHANNEL, type PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { pageStore } from '../../common/store/page-store.ts';
@@ -9,7 +9,7 @@ import { openLedger } from '../../ledger/ledger.ts';
 import { CONSENTS, type Consent, exportData, type ImportResult, importData } from '../../ledger/transfer.ts';
 import { isDisabled, onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, saveFile, setText } from '../ui/elements.ts';
-import { messageOf, saved } from '../ui/saving.ts';
+import { saved } from '../ui/saving.ts';
 
 const REFUSALS: Readonly<Record<DataErrorCode, MessageKey>> = {
   'not-data': 'optionsImportNotData',

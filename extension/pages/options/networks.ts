@@ -7,14 +7,14 @@ import {
   networkNameSchema,
 } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
-import { getMessage } from '../../common/catalog.ts';
+import { getMessage, messageOf } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, nameNetwork, onNames } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { type Ledger, openLedger } from '../../ledger/ledger.ts';
 import { dayText } from '../charts/days.ts';
 import { byId, leftToRight, make, setText } from '../ui/elements.ts';
-import { confirm, messageOf } from '../ui/saving.ts';
+import { confirm } from '../ui/saving.ts';
 
 /** Limits the unnamed ones, most of which are networks the user will not meet again. */
 const UNNAMED_LISTED = 20;

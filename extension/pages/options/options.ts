@@ -1,7 +1,7 @@
 // The options' entry: shows the current settings, saves each change at once, and follows changes made elsewhere.
 import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { loadPageInitiated, PAGE_INITIATED_KEY } from '../../common/helper/page-initiated.ts';
 import type { HelperState } from '../../common/messages.ts';
@@ -25,7 +25,7 @@ import {
 } from '../ui/helper-panel.ts';
 import { helperMending } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { messageOf, save } from '../ui/saving.ts';
+import { save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
 import { rereadNetworks, showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';

@@ -2,9 +2,8 @@
 // background's view of each origin. Opened as `panel.html?tab=ID` it shows that tab, wherever its tools are open.
 import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { browserVersion } from '../../common/browser.ts';
+import { browserLabel, browserVersion } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
-import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS, type PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
@@ -33,7 +32,7 @@ let page: PageView | null = null;
 let racing: ReadonlySet<Origin> = new Set();
 const failures = new Map<Origin, RaceFailure>();
 let background: BackgroundPort | null = null;
-let browser = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
+let browser = browserLabel();
 let sorting: SortOrder<SortKey> | null = null;
 let due = false;
 
@@ -202,7 +201,7 @@ wire();
 draw();
 if (tabId !== null) watch(tabId);
 void browserVersion().then((version) => {
-  if (version !== 'unknown') browser = `${browser} ${version}`;
+  browser = browserLabel(version);
   drawSoon();
 });
 

@@ -1,6 +1,6 @@
 // *Export report*: a small menu (scope and format), and the file, which the page generates itself.
 
-import { getMessage } from '../../common/catalog.ts';
+import { getMessage, messageOf } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { byId, make, makeButton, setText } from '../ui/elements.ts';
 
@@ -29,9 +29,7 @@ async function save(site: string | null, format: ExportFormat): Promise<void> {
     else setText(words, getMessage(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
   } catch (error) {
     setText(words, '');
-    showFailure(
-      getMessage('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }),
-    );
+    showFailure(getMessage('popupExportFailed', { why: messageOf(error) }));
   }
 }
 

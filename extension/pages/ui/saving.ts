@@ -1,7 +1,7 @@
 // Every option is saved as soon as it is changed. Success is confirmed briefly in its section; a failure is shown in
 // words that stay.
 
-import { getMessage } from '../../common/catalog.ts';
+import { getMessage, messageOf } from '../../common/catalog.ts';
 import { type Change, changeSettings, loadSettings, type Settings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { byId, setText } from './elements.ts';
@@ -50,9 +50,4 @@ export async function save(element: Element, changes: Partial<Settings> | Change
  */
 export async function saved(): Promise<void> {
   await earlier;
-}
-
-/** An error's message. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
