@@ -1,10 +1,9 @@
 // What the host cache stores, as plain records with the column names as property names, where a record is in the file,
 // and whether a row is one that we could have written: disks flip bits, and SQLite checks only the structure of pages.
-import type { SharedOutcome } from '@photofinish/shared/race/outcome';
-import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/terms';
-import type { Browser } from '@photofinish/shared/web/observation';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
+import { BROWSERS, type Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
+import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { FNV_BASIS, fnv1a } from '../fnv.ts';
 
 /** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
@@ -12,93 +11,147 @@ export type Basis = 'raced' | 'observed';
 /** Who received the answer with an Alt-Svc header. */
 export type AltSvcReceiver = 'browser' | 'race';
 
+/** Whether a column of a row that was read contains what we write there. */
+type Check<Value> = (value: unknown) => value is Value;
+type Columns = Readonly<Record<string, Check<unknown>>>;
+type RecordOf<C extends Columns> = {
+  readonly [Column in keyof C]: C[Column] extends Check<infer Value> ? Value : never;
+};
+
+/** The latest instant of a `Date`, in milliseconds since the epoch. */
+const LAST_INSTANT_MS = 8.64e15;
+/** No trial lasts longer than a day, and neither does any time within one. */
+const LONGEST_MS = 24 * 3_600_000;
+/** HTTPS records are stored as received; nothing in a row is longer than a DNS message. */
+const MAX_TEXT_CHARS = 65_535;
+
+const ADDRESS_LITERAL = /^[0-9A-Fa-f.:]{2,45}(%[\w.-]{1,16})?$/;
+
+const within =
+  (max: number): Check<number> =>
+  (value): value is number =>
+    typeof value === 'number' && value >= 0 && value <= max;
+const whole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const text = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT_CHARS;
+const oneOf = <const Value>(values: readonly Value[]): Check<Value> => {
+  const known = new Set<unknown>(values);
+  return (value): value is Value => known.has(value);
+};
+const orNull =
+  <Value>(check: Check<Value>): Check<Value | null> =>
+  (value): value is Value | null =>
+    value === null || check(value);
+
+const origin = text as Check<Origin>;
+const instant = within(LAST_INSTANT_MS);
+const duration = orNull(within(LONGEST_MS));
+const at = orNull(instant);
+const protocol = oneOf([...KNOWN_PROTOCOLS, null]);
+const failure = oneOf([...ATTEMPT_ERROR_CODES, null]);
+
 /**
  * One origin on one network. What is *advertised* and what is *reachable* are stored separately; so are the two
  * transports (`tcp` stands for TCP and TLS, whatever ALPN selected). Times are milliseconds, since the epoch if named
  * `At` or `Until`; null: never happened.
  */
-export interface HostRecord {
-  readonly origin: Origin;
-  readonly network: string;
+const HOST = {
+  origin,
+  network: text,
   /** The protocol adopted by the newest race. */
-  readonly adopted: KnownProtocol | null;
-  readonly h3AtMs: number | null;
-  readonly h3UntilMs: number | null;
-  readonly h3Basis: Basis | null;
+  adopted: protocol,
+  h3AtMs: at,
+  h3UntilMs: at,
+  h3Basis: oneOf<Basis | null>(['raced', 'observed', null]),
   /** Time to established without loss. */
-  readonly h3HandshakeMs: number | null;
+  h3HandshakeMs: duration,
   /** Smoothed round-trip time and its variance (RFC 6298 section 2), and when they were last measured. */
-  readonly h3RttMs: number | null;
-  readonly h3RttVarMs: number | null;
-  readonly h3RttAtMs: number | null;
+  h3RttMs: duration,
+  h3RttVarMs: duration,
+  h3RttAtMs: at,
   /** Smoothed share of packets lost, from 0 to 1. */
-  readonly h3LossRate: number | null;
-  readonly h3FailedAtMs: number | null;
-  readonly h3Failure: AttemptErrorCode | null;
+  h3LossRate: orNull(within(1)),
+  h3FailedAtMs: at,
+  h3Failure: failure,
   /** Consecutive failures, each while TCP worked; a success halves the count. */
-  readonly h3Failures: number;
-  readonly h3BackOffUntilMs: number | null;
-  readonly tcpProtocol: KnownProtocol | null;
-  readonly tcpAtMs: number | null;
-  readonly tcpHandshakeMs: number | null;
-  readonly tcpRttMs: number | null;
-  readonly tcpRttVarMs: number | null;
-  readonly tcpRttAtMs: number | null;
-  readonly tcpFailedAtMs: number | null;
-  readonly tcpFailure: AttemptErrorCode | null;
+  h3Failures: whole,
+  h3BackOffUntilMs: at,
+  tcpProtocol: protocol,
+  tcpAtMs: at,
+  tcpHandshakeMs: duration,
+  tcpRttMs: duration,
+  tcpRttVarMs: duration,
+  tcpRttAtMs: at,
+  tcpFailedAtMs: at,
+  tcpFailure: failure,
   /** The newest Alt-Svc header value, when and by whom it was received, and the lifetime of its HTTP/3 alternatives. */
-  readonly altSvc: string | null;
-  readonly altSvcAtMs: number | null;
-  readonly altSvcUntilMs: number | null;
-  readonly altSvcBy: AltSvcReceiver | null;
+  altSvc: orNull(text),
+  altSvcAtMs: at,
+  altSvcUntilMs: at,
+  altSvcBy: oneOf<AltSvcReceiver | null>(['browser', 'race', null]),
   /** What HTTPS records offer, written as a header value, and their lifetime (RFC 9460). */
-  readonly service: string | null;
-  readonly serviceAtMs: number | null;
-  readonly serviceUntilMs: number | null;
+  service: orNull(text),
+  serviceAtMs: at,
+  serviceUntilMs: at,
   /** `host:port` of the alternative that responded with 421 last, and until when it is ignored in advertisements. */
-  readonly misdirected: string | null;
-  readonly misdirectedUntilMs: number | null;
+  misdirected: orNull(text),
+  misdirectedUntilMs: at,
   /** 1: the chain ends in a publicly known root; 0: it does not. */
-  readonly knownRoot: 0 | 1 | null;
-  readonly races: number;
-  readonly updatedAtMs: number;
-}
+  knownRoot: oneOf([0, 1, null]),
+  races: whole,
+  updatedAtMs: instant,
+};
+export type HostRecord = RecordOf<typeof HOST>;
 
 /** What one browser did with one origin under one top-level site on one network. */
-export interface UseRecord {
-  readonly browser: Browser;
-  readonly origin: Origin;
-  readonly site: string;
-  readonly network: string;
+const USE = {
+  browser: oneOf(BROWSERS),
+  origin,
+  site: text,
+  network: text,
   /** The last protocol it used over the network, and when. */
-  readonly protocol: KnownProtocol | null;
-  readonly protocolAtMs: number | null;
+  protocol,
+  protocolAtMs: at,
   /** The last one over TCP, used as its fallback. */
-  readonly tcpProtocol: KnownProtocol | null;
+  tcpProtocol: protocol,
   /** Since when, and until when, this browser knows of an HTTP/3 alternative here. */
-  readonly advertisedAtMs: number | null;
-  readonly advertisedUntilMs: number | null;
+  advertisedAtMs: at,
+  advertisedUntilMs: at,
   /** Consecutive visits over TCP although HTTP/3 was advertised. */
-  readonly stays: number;
+  stays: whole,
   /** The newest network answer, over any protocol. */
-  readonly seenAtMs: number;
-}
+  seenAtMs: instant,
+};
+export type UseRecord = RecordOf<typeof USE>;
 
 /** One address of an origin on one network: the history by which Happy Eyeballs sorts (draft, section 5.3). */
-export interface AddressRecord {
-  readonly origin: Origin;
-  readonly network: string;
-  /** A literal. */
-  readonly address: string;
-  readonly srttMs: number;
-  readonly usedAtMs: number;
-}
+const ADDRESS = {
+  origin,
+  network: text,
+  /**
+   * A literal. A string that is no address matches none, and loading `node:net` to validate it would cost a tenth of the
+   * start-up time.
+   */
+  address: (value: unknown): value is string => typeof value === 'string' && ADDRESS_LITERAL.test(value),
+  srttMs: within(LONGEST_MS),
+  usedAtMs: instant,
+};
+export type AddressRecord = RecordOf<typeof ADDRESS>;
 
 /** The newest outcome of a race that a machine of the same organisation shared; see fleet/entry.ts. */
-export interface SharedRecord extends Readonly<SharedOutcome> {
+const SHARED = {
   /** The keyed hash of the origin, so that the table names no origin that this machine has not asked about. */
-  readonly key: string;
-}
+  key: text,
+  atMs: instant,
+  h3Failure: failure,
+  tcpProtocol: protocol,
+};
+export type SharedRecord = RecordOf<typeof SHARED>;
+
+/** The columns of each record, in the order of its table. */
+export const HOST_COLUMNS = Object.keys(HOST);
+export const USE_COLUMNS = Object.keys(USE);
+export const ADDRESS_COLUMNS = Object.keys(ADDRESS);
+export const SHARED_COLUMNS = Object.keys(SHARED);
 
 /**
  * Why a value of the fleet cache is refused: it is no outcome, was not made with the organisation's secret for its key, is
@@ -138,62 +191,21 @@ export type UseForecastRow = Pick<UseRecord, (typeof USE_FORECAST_COLUMNS)[numbe
 /** Network name of records that survive a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';
 
+function blank(columns: Columns) {
+  return Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
+}
+
+const NO_HOST = { ...(blank(HOST) as unknown as HostRecord), h3Failures: 0, races: 0 };
+const NO_USE = { ...(blank(USE) as unknown as UseRecord), stays: 0, seenAtMs: 0 };
+
 /** The record of an origin about which nothing is known yet. */
 export function newHost(origin: Origin, network: string, nowMs: number): HostRecord {
-  return {
-    origin,
-    network,
-    adopted: null,
-    h3AtMs: null,
-    h3UntilMs: null,
-    h3Basis: null,
-    h3HandshakeMs: null,
-    h3RttMs: null,
-    h3RttVarMs: null,
-    h3RttAtMs: null,
-    h3LossRate: null,
-    h3FailedAtMs: null,
-    h3Failure: null,
-    h3Failures: 0,
-    h3BackOffUntilMs: null,
-    tcpProtocol: null,
-    tcpAtMs: null,
-    tcpHandshakeMs: null,
-    tcpRttMs: null,
-    tcpRttVarMs: null,
-    tcpRttAtMs: null,
-    tcpFailedAtMs: null,
-    tcpFailure: null,
-    altSvc: null,
-    altSvcAtMs: null,
-    altSvcUntilMs: null,
-    altSvcBy: null,
-    service: null,
-    serviceAtMs: null,
-    serviceUntilMs: null,
-    misdirected: null,
-    misdirectedUntilMs: null,
-    knownRoot: null,
-    races: 0,
-    updatedAtMs: nowMs,
-  };
+  return { ...NO_HOST, origin, network, updatedAtMs: nowMs };
 }
 
 /** The record of an origin that the browser has not used yet on this site and network. */
 export function newUse(browser: Browser, origin: Origin, site: string, network: string): UseRecord {
-  return {
-    browser,
-    origin,
-    site,
-    network,
-    protocol: null,
-    protocolAtMs: null,
-    tcpProtocol: null,
-    advertisedAtMs: null,
-    advertisedUntilMs: null,
-    stays: 0,
-    seenAtMs: 0,
-  };
+  return { ...NO_USE, browser, origin, site, network };
 }
 
 const SECOND_BASIS = 0x9e3779b9;
@@ -222,122 +234,18 @@ export function idsOf(origin: Origin): { first: bigint; last: bigint } {
   return { first, last: first | ((1n << PART_BITS) - 1n) };
 }
 
-type Check = (value: unknown) => boolean;
-type Row = Readonly<Record<string, unknown>>;
+type Checks = readonly (readonly [column: string, check: Check<unknown>])[];
 
-/** The latest instant of a `Date`, in milliseconds since the epoch. */
-const LAST_INSTANT_MS = 8.64e15;
-/** No trial lasts longer than a day, and neither does any time within one. */
-const LONGEST_MS = 24 * 3_600_000;
-/** HTTPS records are stored as received; nothing in a row is longer than a DNS message. */
-const MAX_TEXT_CHARS = 65_535;
-
-const ADDRESS_LITERAL = /^[0-9A-Fa-f.:]{2,45}(%[\w.-]{1,16})?$/;
-
-const within =
-  (max: number): Check =>
-  (value) =>
-    typeof value === 'number' && value >= 0 && value <= max;
-const whole: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const text: Check = (value) => typeof value === 'string' && value.length <= MAX_TEXT_CHARS;
-const oneOf = (values: readonly unknown[]): Check => {
-  const known = new Set(values);
-  return (value) => known.has(value);
-};
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-
-const instant = within(LAST_INSTANT_MS);
-const duration = orNull(within(LONGEST_MS));
-const at = orNull(instant);
-const protocol = oneOf([...KNOWN_PROTOCOLS, null]);
-const failure = oneOf([...ATTEMPT_ERROR_CODES, null]);
-
-const HOST: { readonly [K in keyof HostRecord]: Check } = {
-  origin: text,
-  network: text,
-  adopted: protocol,
-  h3AtMs: at,
-  h3UntilMs: at,
-  h3Basis: oneOf(['raced', 'observed', null]),
-  h3HandshakeMs: duration,
-  h3RttMs: duration,
-  h3RttVarMs: duration,
-  h3RttAtMs: at,
-  h3LossRate: orNull(within(1)),
-  h3FailedAtMs: at,
-  h3Failure: failure,
-  h3Failures: whole,
-  h3BackOffUntilMs: at,
-  tcpProtocol: protocol,
-  tcpAtMs: at,
-  tcpHandshakeMs: duration,
-  tcpRttMs: duration,
-  tcpRttVarMs: duration,
-  tcpRttAtMs: at,
-  tcpFailedAtMs: at,
-  tcpFailure: failure,
-  altSvc: orNull(text),
-  altSvcAtMs: at,
-  altSvcUntilMs: at,
-  altSvcBy: oneOf(['browser', 'race', null]),
-  service: orNull(text),
-  serviceAtMs: at,
-  serviceUntilMs: at,
-  misdirected: orNull(text),
-  misdirectedUntilMs: at,
-  knownRoot: oneOf([0, 1, null]),
-  races: whole,
-  updatedAtMs: instant,
-};
-
-const USE: { readonly [K in keyof UseRecord]: Check } = {
-  browser: oneOf(['chromium', 'firefox']),
-  origin: text,
-  site: text,
-  network: text,
-  protocol,
-  protocolAtMs: at,
-  tcpProtocol: protocol,
-  advertisedAtMs: at,
-  advertisedUntilMs: at,
-  stays: whole,
-  seenAtMs: instant,
-};
-
-const ADDRESS: { readonly [K in keyof AddressRecord]: Check } = {
-  origin: text,
-  network: text,
-  // A string that is no address matches none, and loading `node:net` to validate it would cost a tenth of the start-up
-  // time.
-  address: (value) => typeof value === 'string' && ADDRESS_LITERAL.test(value),
-  srttMs: within(LONGEST_MS),
-  usedAtMs: instant,
-};
-
-const SHARED: { readonly [K in keyof SharedRecord]: Check } = {
-  key: text,
-  atMs: instant,
-  h3Failure: failure,
-  tcpProtocol: protocol,
-};
-
-type Checks = readonly (readonly [column: string, check: Check])[];
-
-const checksOf = (columns: readonly string[], checks: object): Checks =>
-  columns.map((column) => [column, (checks as Record<string, Check>)[column] as Check]);
-
-const HOST_CHECKS = checksOf(Object.keys(newHost('' as HostRecord['origin'], '', 0)), HOST);
-const USE_CHECKS = checksOf(Object.keys(newUse('chromium', '' as HostRecord['origin'], '', '')), USE);
-const HOST_FORECAST_CHECKS = checksOf(HOST_FORECAST_COLUMNS, HOST);
-const USE_FORECAST_CHECKS = checksOf(USE_FORECAST_COLUMNS, USE);
-const ADDRESS_CHECKS = checksOf(Object.keys(ADDRESS), ADDRESS);
-const SHARED_CHECKS = checksOf(Object.keys(SHARED), SHARED);
+const HOST_CHECKS = Object.entries(HOST);
+const USE_CHECKS = Object.entries(USE);
+const HOST_FORECAST_CHECKS = HOST_FORECAST_COLUMNS.map((column) => [column, HOST[column]] as const);
+const USE_FORECAST_CHECKS = USE_FORECAST_COLUMNS.map((column) => [column, USE[column]] as const);
+const ADDRESS_CHECKS = Object.entries(ADDRESS);
+const SHARED_CHECKS = Object.entries(SHARED);
 
 function passes(row: unknown, checks: Checks): boolean {
-  for (const [column, check] of checks) if (!check((row as Row)[column])) return false;
+  for (const [column, check] of checks)
+    if (!check((row as Readonly<Record<string, unknown>>)[column])) return false;
   return true;
 }
 

@@ -9,8 +9,10 @@ import { foldAltSvc, isUnreadable, persistentPart, type Receipt } from './advert
 import { foldAddresses } from './fold.ts';
 import { type ForecastBasis, MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import {
+  ADDRESS_COLUMNS,
   type AddressRecord,
   ANY_NETWORK,
+  HOST_COLUMNS,
   HOST_FORECAST_COLUMNS,
   type HostForecastRow,
   type HostRecord,
@@ -21,9 +23,10 @@ import {
   isSoundShared,
   isSoundUse,
   newHost,
-  newUse,
   recordId,
+  SHARED_COLUMNS,
   type SharedRecord,
+  USE_COLUMNS,
   USE_FORECAST_COLUMNS,
   type UseForecastRow,
   type UseRecord,
@@ -37,13 +40,9 @@ const MAX_ADDRESSES = 32;
 /** Evidence for or against a network needs no more hosts than this. */
 const MAX_EVIDENCE_HOSTS = 100;
 
-const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
-const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
 const FORECAST_COLUMNS = [
   ...new Set(['network', 'browser', 'site', ...HOST_FORECAST_COLUMNS, ...USE_FORECAST_COLUMNS]),
 ];
-const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
-const SHARED_COLUMNS = ['key', 'atMs', 'h3Failure', 'tcpProtocol'];
 /** More than an organisation races in a day; beyond, the oldest are deleted. */
 const MAX_SHARED = 100_000;
 
