@@ -42,10 +42,10 @@ function isDone(actions: readonly TrialAction[]): boolean {
 
 /** The attempt is established, adopted, sent a request and answered; all others end. */
 function win(trial: TrialMachine, attempt: number, nowMs: number): void {
-  const handshake = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
+  const handshake = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1 } as const;
   trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...handshake }, nowMs);
   const last = trial.handle(
-    { type: 'answered', attempt, firstByteMs: nowMs + 1, status: 200, packets: null, advertises: false },
+    { type: 'answered', attempt, firstByteMs: nowMs + 1, status: 200, advertises: false },
     nowMs + 1,
   );
   if (!isDone(last)) throw new Error('the race has not ended');
@@ -65,8 +65,7 @@ function workThrough(trial: TrialMachine, count: number): void {
   const error = { code: 'tcp-refused', message: 'refused' } as const;
   for (let attempt = 0; attempt < count - 1; attempt += 1) {
     nowMs += 250;
-    if (attempt % 2 === 0)
-      trial.handle({ type: 'failed', attempt, error, transportMs: null, packets: null }, nowMs);
+    if (attempt % 2 === 0) trial.handle({ type: 'failed', attempt, error, transportMs: null }, nowMs);
     else trial.handle({ type: 'timer', timer: 'group-0' }, nowMs);
   }
   win(trial, count - 1, nowMs + 20);

@@ -22,17 +22,17 @@ import {
   withLateness,
 } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
-import {
-  answerEvent,
-  failureEvent,
-  handshakeEvent,
-  type TimerName,
-  type TrialAction,
-  type TrialEvent,
-} from './events.ts';
+import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
-import type { AttemptAnswer, HeardAltSvc, RunningAttempt, Traffic, Transport } from './transport.ts';
+import {
+  type AttemptAnswer,
+  type HeardAltSvc,
+  later,
+  type RunningAttempt,
+  type Traffic,
+  type Transport,
+} from './transport.ts';
 
 /** For an event handled after the deadline and before its timer: the attempt that it starts gets this minimum time. */
 const LEAST_TIMEOUT_MS = 1;
@@ -196,10 +196,16 @@ class RunningTrial {
       handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
       onTransport: () => this.#feed({ type: 'progressed', attempt, transportMs: this.#sinceStart() }),
     });
-    const handled = running.established.then((result) => {
-      if (result.ok) this.#knownRoot[endpoint.transport] = result.knownRoot;
-      const atMs = startedMs + (result.ok ? result.establishedMs : result.atMs);
-      return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, transport);
+    const handled = running.established.then((handshake) => {
+      const result = later(handshake, startedMs);
+      if (!result.ok)
+        return this.#onHandshakeOver({ type: 'failed', attempt, ...result }, result.atMs, transport);
+      this.#knownRoot[endpoint.transport] = result.knownRoot;
+      return this.#onHandshakeOver(
+        { type: 'established', attempt, ...result },
+        result.establishedMs,
+        transport,
+      );
     });
     if (transport.reportsLate) this.#lateUnderWay += 1;
     this.#attempts[attempt] = {
@@ -239,7 +245,7 @@ class RunningTrial {
     entry.handled = entry.running.request(patienceMs).then((result) => {
       if (result.ok) return this.#onAnswered(attempt, result, entry);
       if (result.heard !== undefined) this.#hear(entry, result.heard);
-      this.#feed(failureEvent(attempt, result, entry.startedMs));
+      this.#feed({ type: 'failed', attempt, ...later(result, entry.startedMs) });
     });
   }
 
@@ -257,7 +263,14 @@ class RunningTrial {
         (a) => this.#options.believes(a) && !this.#isPlanned(a),
       );
     const advertises = entry.alternatives.length > 0;
-    this.#feed({ ...answerEvent(attempt, answer, entry.startedMs), advertises });
+    const { repeated, ...once } = later(answer, entry.startedMs);
+    this.#feed({
+      type: 'answered',
+      attempt,
+      advertises,
+      ...once,
+      ...(repeated && { repeated: later(repeated, entry.startedMs) }),
+    });
   }
 
   /** Alternatives at endpoints already in the plan need not be followed. */

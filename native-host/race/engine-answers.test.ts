@@ -275,7 +275,7 @@ test('a handshake finished in time and reported after the deadline is not blamed
   const machine = createTrial(plainPlan({ mode: 'h3', endpoints: [endpoint('h3')], timeoutMs: TIMEOUT_MS }));
   machine.start();
   machine.handle({ type: 'timer', timer: 'deadline' }, TIMEOUT_MS + 4);
-  const end = { transportMs: 2, rttMs: null, packets: null };
+  const end = { transportMs: 2, rttMs: null };
   const event = { type: 'established', attempt: 0, protocol: 'h3', ...end } as const;
   machine.handle({ ...event, establishedMs: TIMEOUT_MS - 1 }, TIMEOUT_MS + 5);
   const [attempt] = machine.record().attempts;
@@ -288,11 +288,11 @@ test('an answer received in time and reported after the deadline is not blamed o
     plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
   );
   machine.start();
-  const end = { transportMs: 1, rttMs: null, packets: null };
+  const end = { transportMs: 1, rttMs: null };
   machine.handle({ type: 'established', attempt: 0, protocol: 'h2', establishedMs: 2, ...end }, 2);
   machine.handle({ type: 'timer', timer: 'deadline' }, TIMEOUT_MS + 4);
   machine.handle(
-    { type: 'answered', attempt: 0, firstByteMs: 2900, status: 200, packets: null, advertises: false },
+    { type: 'answered', attempt: 0, firstByteMs: 2900, status: 200, advertises: false },
     TIMEOUT_MS + 5,
   );
   const [attempt] = machine.record().attempts;
@@ -313,14 +313,11 @@ for (const mode of ['race', 'v3'] as const)
     machine.start();
     if (live) machine.handle({ type: 'endpoints', endpoints, final: true }, 0);
     machine.handle({ type: 'timer', timer }, 252);
-    const end = { transportMs: null, packets: null };
+    const end = { transportMs: null };
     const event = { type: 'established', attempt: 0, protocol: 'h3', rttMs: null, ...end } as const;
     const actions = machine.handle({ ...event, establishedMs: 9 }, 253);
     assert.ok(actions.some((action) => action.type === 'end' && action.attempt === 1));
-    machine.handle(
-      { type: 'answered', attempt: 0, firstByteMs: 255, status: 200, packets: null, advertises: false },
-      255,
-    );
+    machine.handle({ type: 'answered', attempt: 0, firstByteMs: 255, status: 200, advertises: false }, 255);
     const { adopted, attempts } = machine.record();
     assert.deepEqual([adopted, attempts.length, attempts[0]?.startedMs], ['h3', 1, 0]);
   });

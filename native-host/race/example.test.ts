@@ -30,7 +30,7 @@ test('a trial: timestamped events in, actions out', () => {
   ]);
 
   // The first attempt established is adopted: its request is sent, its answer has a time limit, and QUIC continues.
-  const established = { transportMs: 20, rttMs: null, packets: null } as const;
+  const established = { transportMs: 20, rttMs: null } as const;
   const tcp = { type: 'established', attempt: 1, protocol: 'h2', establishedMs: 30, ...established } as const;
   assert.deepEqual(words(trial.handle(tcp, 30)), ['stagger at no time', 'request 1', 'answer at 1515']);
   const answered = {
@@ -38,7 +38,6 @@ test('a trial: timestamped events in, actions out', () => {
     attempt: 1,
     firstByteMs: 45,
     status: 200,
-    packets: null,
     advertises: false,
   } as const;
   assert.deepEqual(words(trial.handle(answered, 45)), ['answer at no time', 'end 1']);

@@ -34,6 +34,7 @@ import {
   type AttemptHandshake,
   type AttemptTarget,
   DEADLINE_LEEWAY_MS,
+  later,
   lazyTransport,
   NO_TRAFFIC,
   type RunningAttempt,
@@ -183,18 +184,6 @@ const SEGMENT_BYTES = 1460;
 function trafficOf({ bytesRead, bytesWritten }: Socket): Traffic {
   const bytes = bytesRead + bytesWritten;
   return { bytes, packets: Math.ceil(bytes / SEGMENT_BYTES) };
-}
-
-/** Shifts the times of a result by `byMs`: the attempt started that much after the one it is reported for. */
-function later(result: AttemptAnswer | AttemptFailure, byMs: number): AttemptAnswer | AttemptFailure {
-  if (!result.ok)
-    return {
-      ...result,
-      atMs: result.atMs + byMs,
-      transportMs: result.transportMs === null ? null : result.transportMs + byMs,
-      ...(result.firstByteMs !== undefined && { firstByteMs: result.firstByteMs + byMs }),
-    };
-  return { ...result, firstByteMs: result.firstByteMs + byMs, doneMs: result.doneMs + byMs };
 }
 
 /** One connection to one endpoint, from the SYN to the answer. */

@@ -108,6 +108,19 @@ export interface AttemptAnswer {
   readonly traffic?: Traffic;
 }
 
+const TIMES = ['atMs', 'transportMs', 'establishedMs', 'firstByteMs', 'doneMs'] as const;
+type Times = { readonly [Name in (typeof TIMES)[number]]?: number | null };
+
+/** A result with its times counted from `byMs` before the attempt's start. */
+export function later<Result extends Times>(result: Result, byMs: number): Result {
+  const times: Times = result;
+  const moved = TIMES.flatMap((name) => {
+    const ms = times[name];
+    return typeof ms === 'number' ? [[name, ms + byMs]] : [];
+  });
+  return { ...result, ...Object.fromEntries(moved) };
+}
+
 /** The error for a 421 (RFC 9110 section 15.5.20); Alt-Svc in it must be ignored (RFC 7838 section 6). */
 export function misdirectedError(altSvc: string | null): AttemptError {
   return {

@@ -155,7 +155,7 @@ class SimulatedWorld {
 
   #failure(attempt: number, code: AttemptError['code'], transportMs: number | null): TrialEvent {
     const error = { code, message: code };
-    return { type: 'failed', attempt, error, transportMs, packets: null, ...this.#costOf(attempt) };
+    return { type: 'failed', attempt, error, transportMs, ...this.#costOf(attempt) };
   }
 
   /**
@@ -201,7 +201,6 @@ class SimulatedWorld {
           transportMs,
           establishedMs: atMs,
           rttMs: null,
-          packets: null,
         };
     this.#pending.push({ atMs, owner: attempt, event });
   }
@@ -229,7 +228,6 @@ class SimulatedWorld {
           attempt,
           firstByteMs: atMs,
           status: 200,
-          packets: null,
           ...this.#costOf(attempt),
           advertises: advertises !== undefined,
         };
