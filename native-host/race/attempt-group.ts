@@ -8,7 +8,7 @@ import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type Endpoint, endpointKey as keyOf } from '../discover/discoverer.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';
-import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
+import { NO_TRAFFIC, type Packets } from './transport.ts';
 
 /**
  * connecting → requested → over is the path of the winner. `overdue`: its answer is still awaited, but others are
@@ -17,7 +17,8 @@ import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
  */
 export type Phase = 'connecting' | 'requested' | 'overdue' | 'held' | 'expiring' | 'over';
 
-export interface AttemptState {
+/** An attempt in a trial, numbered from 0. */
+export class AttemptState {
   readonly id: number;
   readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
@@ -25,52 +26,32 @@ export interface AttemptState {
   readonly hedged: boolean;
   readonly startedMs: number;
   /** Started only because we processed an event late that had already made it unnecessary. */
-  needless: boolean;
-  phase: Phase;
+  needless = false;
+  phase: Phase = 'connecting';
   protocol: KnownProtocol;
-  transportMs: number | null;
-  establishedMs: number | null;
+  transportMs: number | null = null;
+  establishedMs: number | null = null;
   /** When its request was sent. */
-  askedMs: number | null;
-  firstByteMs: number | null;
+  askedMs: number | null = null;
+  firstByteMs: number | null = null;
   /** Of that response. */
-  status: number | null;
-  rttMs: number | null;
+  status: number | null = null;
+  rttMs: number | null = null;
   /** The server required HTTP/1.1 for the request. */
-  http11Required: boolean;
-  packets: Packets | null;
-  traffic: Traffic;
-  outcome: Attempt['outcome'] | null;
-  error: AttemptError | null;
-}
+  http11Required = false;
+  packets: Packets | null = null;
+  traffic = NO_TRAFFIC;
+  outcome: Attempt['outcome'] | null = null;
+  error: AttemptError | null = null;
 
-export function newAttempt(
-  id: number,
-  group: AttemptGroup,
-  endpoint: Endpoint,
-  { hedged, startedMs }: { readonly hedged: boolean; readonly startedMs: number },
-): AttemptState {
-  return {
-    id,
-    group,
-    endpoint,
-    hedged,
-    startedMs,
-    needless: false,
-    phase: 'connecting',
-    protocol: endpoint.transport,
-    transportMs: null,
-    establishedMs: null,
-    askedMs: null,
-    firstByteMs: null,
-    status: null,
-    rttMs: null,
-    http11Required: false,
-    packets: null,
-    traffic: NO_TRAFFIC,
-    outcome: null,
-    error: null,
-  };
+  constructor(id: number, group: AttemptGroup, endpoint: Endpoint, startedMs: number, hedged: boolean) {
+    this.id = id;
+    this.group = group;
+    this.endpoint = endpoint;
+    this.startedMs = startedMs;
+    this.hedged = hedged;
+    this.protocol = endpoint.transport;
+  }
 }
 
 /** How long an attempt has waited for the end of its handshake or for an answer. */

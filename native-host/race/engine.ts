@@ -35,7 +35,6 @@ import {
   hold,
   isExhausted,
   isOpen,
-  newTrial,
   notify,
   onSignOfLife,
   open,
@@ -45,7 +44,7 @@ import {
   setPace,
   setTimer,
   stop,
-  type TrialState,
+  TrialState,
   trialOf,
 } from './trial-rules.ts';
 
@@ -73,7 +72,7 @@ export interface TrialMachine {
  *   exceed the plan's.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
-  const s = newTrial(plan);
+  const s = new TrialState(plan);
   return {
     start() {
       setTimer(s, 'deadline', plan.timeoutMs);

@@ -6,73 +6,58 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import { type Endpoint, endpointKey } from '../discover/discoverer.ts';
-import {
-  AttemptGroup,
-  type AttemptState,
-  attemptOf,
-  newAttempt,
-  type Phase,
-  waitedMs,
-} from './attempt-group.ts';
+import { AttemptGroup, AttemptState, attemptOf, type Phase, waitedMs } from './attempt-group.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort, isUsedUp } from './budget.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { TrialPlan } from './plan.ts';
-import { NO_TRAFFIC, type Traffic } from './transport.ts';
+import { NO_TRAFFIC } from './transport.ts';
 
 /** Attempts, groups, the decision, and the actions not yet returned; counters avoid scans of all attempts. */
-export interface TrialState {
+export class TrialState {
   readonly plan: TrialPlan;
   readonly groups: readonly AttemptGroup[];
   /** Staggered groups that have not opened yet. */
   readonly staggered: AttemptGroup[];
-  readonly attempts: AttemptState[];
+  readonly attempts: AttemptState[] = [];
   /** Keys of the endpoints counted towards the limits. */
   readonly visited: Set<string>;
   /** Endpoints that were due after the endpoint limit was reached. */
-  readonly untried: Endpoint[];
+  readonly untried: Endpoint[] = [];
   /** Number of attempts in each phase. */
-  readonly count: Record<Phase, number>;
+  readonly count: Record<Phase, number> = {
+    connecting: 0,
+    requested: 0,
+    overdue: 0,
+    held: 0,
+    expiring: 0,
+    over: 0,
+  };
   /** Network cost of the attempts as reported so far. */
-  traffic: Traffic;
-  actions: TrialAction[];
-  adopted: AttemptState | null;
-  firstQuic: AttemptState | null;
+  traffic = NO_TRAFFIC;
+  actions: TrialAction[] = [];
+  adopted: AttemptState | null = null;
+  firstQuic: AttemptState | null = null;
   /** HTTP/3 was established after another protocol had been adopted. */
-  lateH3: boolean;
+  lateH3 = false;
   /** Number of answers whose alternatives are being followed. */
-  following: number;
+  following = 0;
   /** The list of endpoints is complete. */
   listed: boolean;
   /** The deadline has passed, or the race was cancelled: nothing more is started. */
-  expired: boolean;
+  expired = false;
   /** `done` was emitted. */
-  finished: boolean;
-}
+  finished = false;
 
-/** The state before the first event. */
-export function newTrial(plan: TrialPlan): TrialState {
-  const groups = plan.groups.map(
-    (rules, index) => new AttemptGroup(rules, index, plan.pacing.attemptDelayMs),
-  );
-  return {
-    plan,
-    groups,
-    staggered: groups.filter((group) => group.rules.opens === 'staggered'),
-    attempts: [],
-    visited: new Set(plan.visited),
-    untried: [],
-    count: { connecting: 0, requested: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
-    traffic: NO_TRAFFIC,
-    actions: [],
-    adopted: null,
-    firstQuic: null,
-    lateH3: false,
-    following: 0,
-    listed: !plan.live,
-    expired: false,
-    finished: false,
-  };
+  constructor(plan: TrialPlan) {
+    this.plan = plan;
+    this.groups = plan.groups.map(
+      (rules, index) => new AttemptGroup(rules, index, plan.pacing.attemptDelayMs),
+    );
+    this.staggered = this.groups.filter((group) => group.rules.opens === 'staggered');
+    this.visited = new Set(plan.visited);
+    this.listed = !plan.live;
+  }
 }
 
 /** Whether the race is still open: nothing is adopted, or the adopted attempt does not answer. */
@@ -168,7 +153,7 @@ function begin(
   nowMs: number,
   hedged: boolean,
 ): AttemptState {
-  const attempt = newAttempt(s.attempts.length, group, endpoint, { hedged, startedMs: nowMs });
+  const attempt = new AttemptState(s.attempts.length, group, endpoint, nowMs, hedged);
   s.attempts.push(attempt);
   s.count.connecting += 1;
   group.connecting.add(attempt);
