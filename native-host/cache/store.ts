@@ -3,7 +3,7 @@
 // helpers.
 import { existsSync, rmSync } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
-import type { Forecast } from '@photofinish/shared/port/wire';
+import type { Forecast, Stats } from '@photofinish/shared/port/wire';
 import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -52,30 +52,10 @@ interface ForecastQuery {
   readonly shared?: boolean;
 }
 
-interface CacheStats {
-  readonly store: 'sqlite' | 'memory';
-  /** Why it works in memory, or why the last write failed; null when all is well. */
-  readonly storeReason: string | null;
-  readonly origins: number;
-  /** Damaged rows dropped since the cache was last wiped. */
-  readonly unsound: number;
-  /** Origins not recorded because their site had added too many in one day. */
-  readonly refused: number;
-  readonly lookups: number;
-  readonly hits: number;
-  readonly races: number;
-  /**
-   * Trials that looked up a remembered protocol, and those that found one (P1); of the latter, those that adopted any
-   * protocol, and those that adopted the remembered one.
-   */
-  readonly raceLookups: number;
-  readonly raceHits: number;
-  readonly raceScored: number;
-  readonly raceRight: number;
-  /** Outcomes that the organisation's machines share, which are no records of hosts, and those refused on receipt. */
-  readonly shared: number;
-  readonly sharedRefused: number;
-}
+/** What the port's `stats` says of the cache; without the network, which it does not know. */
+type CacheStats = {
+  readonly [Name in Exclude<keyof Stats, 'id' | 'type' | 'network'>]-?: Exclude<Stats[Name], undefined>;
+};
 
 /** What is held of the fleet cache. */
 export interface SharedStats {
@@ -168,16 +148,8 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
   const { damaged = (message: string) => log(message, true) } = options;
   const database = new Database<Statements>({ path, clock, prepare: prepareStatements, log, damaged });
-  const c: OpenCache = {
-    database,
-    clock,
-    path,
-    damaged,
-    limits,
-    sharedKey,
-    pending: { ...NOTHING_COUNTED },
-    unsaved: [],
-  };
+  const pending = { ...NOTHING_COUNTED };
+  const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending, unsaved: [] };
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>
@@ -256,13 +228,8 @@ const MAX_UNSAVED = 200;
 const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
 /** An open cache and its counters. */
-interface OpenCache {
+interface OpenCache extends Required<Omit<HostCacheOptions, 'log'>> {
   readonly database: Database<Statements>;
-  readonly clock: Clock;
-  readonly path: string;
-  readonly damaged: (message: string) => void;
-  readonly limits: CacheLimits;
-  readonly sharedKey: (origin: Origin) => string | null;
   /** Counted here and written with the next transaction: a forecast itself never writes. */
   readonly pending: { -readonly [Name in keyof typeof NOTHING_COUNTED]: number };
   /** Races that were recorded in memory only; the file gets them as soon as it can be used. */
@@ -317,11 +284,10 @@ function readShared(c: OpenCache, s: Statements, origin: Origin): SharedRecord |
 }
 
 function forecast(c: OpenCache, query: ForecastQuery): Forecast[] {
-  const { network, browser, site, origins } = query;
   const nowMs = c.clock.epochMs();
   const forecasts = c.database.read((s) =>
-    origins.map((origin) => {
-      const rows = forecastRowsOf(s, origin, { network, browser, site });
+    query.origins.map((origin) => {
+      const rows = forecastRowsOf(s, origin, query);
       const shared = query.shared === false ? {} : { shared: () => readShared(c, s, origin) };
       return forecastOf(origin, { ...rows, ...shared }, nowMs);
     }),

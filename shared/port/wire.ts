@@ -166,12 +166,6 @@ export const forecastSchema = v.object({
 });
 export type Forecast = v.InferOutput<typeof forecastSchema>;
 
-/** Accuracy's numerator and denominator (never a bare ratio): forecasts that were right, forecasts scored. */
-export interface Accuracy {
-  readonly right: number;
-  readonly scored: number;
-}
-
 export const progressSchema = v.object({
   id: idSchema,
   type: v.literal('progress'),

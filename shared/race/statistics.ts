@@ -2,7 +2,7 @@
 // their times; and the one rule by which pairs of measurements, as of a `compare` race, show a difference or only noise.
 import type { KnownProtocol } from '../web/protocol.ts';
 import { timedTrials } from './conclusive.ts';
-import type { OriginRace, Statistics, Trial } from './outcome.ts';
+import type { Comparison, OriginRace, Statistics, Trial } from './outcome.ts';
 
 /**
  * Rounds to whole microseconds, in milliseconds: the precision of the clocks used. A difference of two such times,
@@ -80,20 +80,8 @@ export interface PairMs {
   readonly h2: number;
 }
 
-export interface PairedComparison {
-  readonly pairs: number;
-  /** Medians of each side, in milliseconds. */
-  readonly h3Ms: number;
-  readonly h2Ms: number;
-  /** In how many pairs HTTP/3 was faster, and in how many HTTP/2 was. */
-  readonly h3Quicker: number;
-  readonly h2Quicker: number;
-  /** The side that is clearly faster; null: no clear difference. */
-  readonly quicker: 'h3' | 'h2' | null;
-  /** HTTP/2's time minus HTTP/3's, pair by pair: an interval for its median at 95 % at least, or the range of a few. */
-  readonly lowMs: number;
-  readonly highMs: number;
-}
+/** The result of whole pairs; without the number of pairs planned, which their caller knows. */
+export type PairedComparison = Readonly<Omit<Comparison, 'most'>>;
 
 /**
  * Compares whole pairs; null for fewer than three. The side that was faster in most pairs is named once the agreement is
