@@ -19,12 +19,11 @@ import type {
   FollowedAlternatives,
 } from './discoverer.ts';
 import { createGivenHosts, type GivenHosts, type GivenHostsOptions } from './given-hosts.ts';
-import { createLearntNames, type OpenQuery } from './learnt-names.ts';
+import { LearntNames, type OpenQuery } from './learnt-names.ts';
 import {
   type Connectivity,
-  createResolution,
   RESOLUTION_DELAY_MS,
-  type Resolution,
+  Resolution,
   type ResolutionAction,
   type ResolutionEvent,
   type ResolutionTimer,
@@ -163,7 +162,7 @@ class RunningDiscovery {
   readonly #query: DiscoveryQuery;
   readonly #listener: (news: DiscoveryNews) => void;
   readonly #startMs: number;
-  readonly #learnt = createLearntNames();
+  readonly #learnt = new LearntNames();
   /** The origin, then its alternatives. */
   readonly #authorities: GivenHostsOptions['authorities'];
   readonly #given: GivenHosts;
@@ -263,7 +262,7 @@ class RunningDiscovery {
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
     const { pinAt, has: isGiven } = this.#given;
-    this.#machine = createResolution({
+    this.#machine = new Resolution({
       ...this.#query,
       connectivity: this.#connectivity,
       ...{ sourceFor, random, pinAt, isGiven },

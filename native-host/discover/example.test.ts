@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { a, aaaa, DUAL_STACK, https } from '../testing/resolution.ts';
-import { createResolution, type ResolutionAction } from './resolution.ts';
+import { Resolution, type ResolutionAction } from './resolution.ts';
 
 /** The actions in words. */
 function words(actions: readonly ResolutionAction[]): string[] {
@@ -19,7 +19,7 @@ function words(actions: readonly ResolutionAction[]): string[] {
 test('a resolution: timestamped DNS answers in; queries, timers and sorted endpoints out', () => {
   const origin = parseOrigin('https://a.test');
   assert.ok(origin.ok);
-  const resolution = createResolution({
+  const resolution = new Resolution({
     origin: origin.value,
     alternatives: [],
     assumeH3: false,

@@ -5,11 +5,11 @@ import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { base, h2, h3, quiet, refused, serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { advertisedAlternatives } from '@photofinish/shared/verdict/advertised';
 import { verdictOf } from '@photofinish/shared/verdict/verdict';
-import { createLearntNames } from './learnt-names.ts';
+import { LearntNames } from './learnt-names.ts';
 
 /** What is recorded of the HTTPS records in the answer for a name. */
 function recorded(name: string, ...services: ServiceRecord[]) {
-  const learnt = createLearntNames();
+  const learnt = new LearntNames();
   const question = { name, kind: 'HTTPS', askedMs: 0 } as const;
   learnt.asked(question);
   learnt.answered(question, { ok: true, kind: 'HTTPS', services }, null, 5);

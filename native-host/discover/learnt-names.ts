@@ -18,20 +18,6 @@ export interface OpenQuery {
   readonly askedMs: number;
 }
 
-export interface LearntNames {
-  /** An address that a race may use. */
-  address(found: DiscoveredAddress): void;
-  /** A question was asked; it counts as unanswered until `answered`. */
-  asked(question: OpenQuery): void;
-  /** Its answer after the guard; `note`: what the guard left out. */
-  answered(question: OpenQuery, answer: Answer, note: string | null, nowMs: number): void;
-  /** Number of addresses and names that a race does not try although answers named them. */
-  untried(count: number): void;
-  /** An endpoint's address; if it was in no answer, it was synthesised from an IPv4 address with this NAT64 prefix. */
-  used(host: string, address: string, nat64Prefix: string | null): void;
-  names(nowMs: number): DnsResults;
-}
-
 const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };
 
 /**
@@ -64,87 +50,88 @@ function recordsOf(answer: Answer): number {
   return answer.kind === 'HTTPS' ? answer.services.length : answer.addresses.length;
 }
 
-export function createLearntNames(): LearntNames {
-  const addresses = new Map<string, DiscoveredAddress>();
-  const services = new Map<string, ServiceRecord>();
-  const lookups: Lookup[] = [];
-  const unanswered = new Set<OpenQuery>();
+/** The names and addresses of one discovery, none learnt yet. */
+export class LearntNames {
+  readonly #addresses = new Map<string, DiscoveredAddress>();
+  readonly #services = new Map<string, ServiceRecord>();
+  readonly #lookups: Lookup[] = [];
+  readonly #unanswered = new Set<OpenQuery>();
   /** Records beyond those accepted, by question, because a renewed answer has the same ones. */
-  const beyond = new Map<string, number>();
-  let untried = 0;
+  readonly #beyond = new Map<string, number>();
+  #untried = 0;
 
-  function find(host: string, address: string): DiscoveredAddress | null {
-    for (const found of addresses.values())
-      if (found.host === host && found.address === address) return found;
-    return null;
-  }
-
-  function add(found: DiscoveredAddress): void {
+  /** An address that a race may use. */
+  address(found: DiscoveredAddress): void {
     const key = `${found.host} ${found.address} ${found.source}`;
-    if (!addresses.has(key)) addresses.set(key, found);
+    if (!this.#addresses.has(key)) this.#addresses.set(key, found);
   }
 
-  function hints({ target, ipv4Hints, ipv6Hints, ttlSeconds }: ServiceRecord): void {
-    for (const hint of [...ipv6Hints, ...ipv4Hints])
-      add({ host: target, address: hint, source: 'hint', ttlSeconds });
+  /** A question was asked; it counts as unanswered until `answered`. */
+  asked(question: OpenQuery): void {
+    this.#unanswered.add(question);
   }
 
-  return {
-    address: add,
-    asked: (question) => void unanswered.add(question),
-    answered(question, answer, note, nowMs) {
-      unanswered.delete(question);
-      const { name, kind, askedMs } = question;
-      const records = recordsOf(answer);
-      const message = answer.ok ? note : answer.message;
-      const outcome = outcomeOf(answer, records);
-      lookups.push({
-        name,
-        kind,
-        tookMs: nowMs - askedMs,
-        outcome,
-        records,
-        ...(message !== null && { message }),
-        ...(!answer.ok && answer.unasked && { unasked: true }),
-      });
-      if (!answer.ok) return;
-      if (answer.untried !== undefined) beyond.set(`${kind} ${name}`, answer.untried);
-      if (answer.kind !== 'HTTPS') {
-        const source = SOURCES[answer.kind];
-        for (const { address, ttlSeconds } of answer.addresses)
-          add({ host: name, address, source, ttlSeconds });
-        return;
-      }
-      for (const record of answer.services) {
-        const service = asQueried(record, name);
-        const identity = identityOf(service);
-        if (services.has(identity)) continue;
-        services.set(identity, service);
-        hints(service);
-      }
-    },
-    untried(count) {
-      untried = count;
-    },
-    used(host, address, nat64Prefix) {
-      if (nat64Prefix === null || find(host, address) !== null) return;
-      const ipv4 = familyOf(address) === 'ipv6' ? nat64Of(nat64Prefix).desynthesize(address) : null;
-      const base = ipv4 === null ? null : find(host, ipv4);
-      if (base !== null) add({ host, address, source: 'nat64', ttlSeconds: base.ttlSeconds });
-    },
-    names(nowMs) {
-      const open = [...unanswered].map(({ name, kind, askedMs }): Lookup => {
-        const message = 'there was no answer when the race needed none any more';
-        const tookMs = nowMs - askedMs;
-        return { name, kind, tookMs, outcome: 'failed', records: 0, message, unanswered: true };
-      });
-      const left = beyond.values().reduce((sum, records) => sum + records, untried);
-      return {
-        addresses: [...addresses.values()],
-        services: [...services.values()],
-        lookups: [...lookups, ...open],
-        ...(left > 0 && { untried: left }),
-      };
-    },
-  };
+  /** Its answer after the guard; `note`: what the guard left out. */
+  answered(question: OpenQuery, answer: Answer, note: string | null, nowMs: number): void {
+    this.#unanswered.delete(question);
+    const { name, kind, askedMs } = question;
+    const records = recordsOf(answer);
+    const message = answer.ok ? note : answer.message;
+    this.#lookups.push({
+      name,
+      kind,
+      tookMs: nowMs - askedMs,
+      outcome: outcomeOf(answer, records),
+      records,
+      ...(message !== null && { message }),
+      ...(!answer.ok && answer.unasked && { unasked: true }),
+    });
+    if (!answer.ok) return;
+    if (answer.untried !== undefined) this.#beyond.set(`${kind} ${name}`, answer.untried);
+    if (answer.kind === 'HTTPS') for (const record of answer.services) this.#service(asQueried(record, name));
+    else
+      for (const { address, ttlSeconds } of answer.addresses)
+        this.address({ host: name, address, source: SOURCES[answer.kind], ttlSeconds });
+  }
+
+  /** Number of addresses and names that a race does not try although answers named them. */
+  untried(count: number): void {
+    this.#untried = count;
+  }
+
+  /** An endpoint's address; if it was in no answer, it was synthesised from an IPv4 address with this NAT64 prefix. */
+  used(host: string, address: string, nat64Prefix: string | null): void {
+    if (nat64Prefix === null || this.#find(host, address) !== undefined) return;
+    const ipv4 = familyOf(address) === 'ipv6' ? nat64Of(nat64Prefix).desynthesize(address) : null;
+    const base = ipv4 === null ? undefined : this.#find(host, ipv4);
+    if (base !== undefined) this.address({ host, address, source: 'nat64', ttlSeconds: base.ttlSeconds });
+  }
+
+  names(nowMs: number): DnsResults {
+    const open = [...this.#unanswered].map(({ name, kind, askedMs }): Lookup => {
+      const message = 'there was no answer when the race needed none any more';
+      const tookMs = nowMs - askedMs;
+      return { name, kind, tookMs, outcome: 'failed', records: 0, message, unanswered: true };
+    });
+    const left = this.#beyond.values().reduce((sum, records) => sum + records, this.#untried);
+    return {
+      addresses: [...this.#addresses.values()],
+      services: [...this.#services.values()],
+      lookups: [...this.#lookups, ...open],
+      ...(left > 0 && { untried: left }),
+    };
+  }
+
+  #find(host: string, address: string): DiscoveredAddress | undefined {
+    return this.#addresses.values().find((found) => found.host === host && found.address === address);
+  }
+
+  #service(service: ServiceRecord): void {
+    const identity = identityOf(service);
+    if (this.#services.has(identity)) return;
+    this.#services.set(identity, service);
+    const { target, ipv4Hints, ipv6Hints, ttlSeconds } = service;
+    for (const address of [...ipv6Hints, ...ipv4Hints])
+      this.address({ host: target, address, source: 'hint', ttlSeconds });
+  }
 }

@@ -1,6 +1,6 @@
 // The DNS questions of one resolution: each is asked once, its last good answer is kept, and it is asked again when
 // that has expired and is still needed.
-import type { Answer, QueryKind } from './answer.ts';
+import type { Answer, FailedAnswer, QueryKind } from './answer.ts';
 import type { ResolutionAction } from './resolution.ts';
 
 interface Question {
@@ -17,27 +17,6 @@ interface QuestionState extends Question {
   /** When the answer's shortest TTL expires; null: it does not expire, or is being queried. */
   expiresAtMs: number | null;
   needed: boolean;
-}
-
-export interface Questions {
-  /** The question's state; asked now if it never was. Beyond a limit it is not asked, and counts as failed. */
-  ask(name: string, kind: QueryKind): Question;
-  /** Resets what is needed: only questions asked from here on are renewed. */
-  forget(): void;
-  /** Stores an answer; one to a query that is not in progress is ignored. */
-  take(query: number, answer: Answer, nowMs: number): void;
-  /** Asks all needed and expired questions again. */
-  renew(nowMs: number): void;
-  /** Whether a needed question is unanswered. */
-  waiting(): boolean;
-  /** When the first needed answer expires. */
-  expiresAtMs(): number | null;
-  /** How many questions exceeded the limit. */
-  refused(): number;
-  /** The first needed address question that failed, if any did. */
-  failure(): (Answer & { ok: false }) | null;
-  /** The queries caused since the last call. */
-  takeQueries(): ResolutionAction[];
 }
 
 /**
@@ -58,80 +37,96 @@ function lifetimeMs(answer: Answer & { ok: true }): number | null {
 }
 
 /** The questions of one resolution, none asked yet. */
-export function createQuestions(): Questions {
-  const questions = new Map<string, QuestionState>();
-  const underWay = new Map<number, QuestionState>();
-  const refused = new Set<string>();
-  let queries: ResolutionAction[] = [];
-  let nextQuery = 0;
+export class Questions {
+  readonly #questions = new Map<string, QuestionState>();
+  readonly #underWay = new Map<number, QuestionState>();
+  readonly #refused = new Set<string>();
+  #queries: ResolutionAction[] = [];
+  #nextQuery = 0;
 
-  function send(question: QuestionState): void {
-    question.query = nextQuery++;
+  /** The question's state; asked now if it never was. Beyond a limit it is not asked, and counts as failed. */
+  ask(name: string, kind: QueryKind): Question {
+    const key = `${kind} ${name}`;
+    let question = this.#questions.get(key);
+    if (question === undefined) {
+      if (this.#questions.size >= MAX_QUESTIONS) {
+        this.#refused.add(key);
+        return { name, kind, answer: { ok: false, kind, message: 'it leads to too many names' } };
+      }
+      question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
+      this.#questions.set(key, question);
+      this.#send(question);
+    }
+    question.needed = true;
+    return question;
+  }
+
+  /** Resets what is needed: only questions asked from here on are renewed. */
+  forget(): void {
+    for (const question of this.#questions.values()) question.needed = false;
+  }
+
+  /** Stores an answer; one to a query that is not in progress is ignored. */
+  take(query: number, answer: Answer, nowMs: number): void {
+    const question = this.#underWay.get(query);
+    if (question === undefined) return;
+    this.#underWay.delete(query);
+    question.query = null;
+    if (!answer.ok && question.answer?.ok) {
+      question.expiresAtMs = nowMs + SHORTEST_LIFETIME_MS;
+      return;
+    }
+    const lifetime = answer.ok ? lifetimeMs(answer) : null;
+    question.answer = answer;
+    question.expiresAtMs = lifetime === null ? null : nowMs + lifetime;
+  }
+
+  /** Asks all needed and expired questions again. */
+  renew(nowMs: number): void {
+    for (const question of this.#needed())
+      if (question.expiresAtMs !== null && question.expiresAtMs <= nowMs) this.#send(question);
+  }
+
+  /** Whether a needed question is unanswered. */
+  waiting(): boolean {
+    return this.#needed().some(({ query }) => query !== null);
+  }
+
+  /** When the first needed answer expires. */
+  expiresAtMs(): number | null {
+    let first: number | null = null;
+    for (const { expiresAtMs } of this.#needed())
+      if (expiresAtMs !== null && (first === null || expiresAtMs < first)) first = expiresAtMs;
+    return first;
+  }
+
+  /** The first needed address question that failed, if any did. */
+  failure(): FailedAnswer | null {
+    for (const { kind, answer } of this.#needed())
+      if (kind !== 'HTTPS' && answer !== null && !answer.ok) return answer;
+    return null;
+  }
+
+  /** How many questions exceeded the limit. */
+  refused(): number {
+    return this.#refused.size;
+  }
+
+  /** The queries caused since the last call. */
+  takeQueries(): ResolutionAction[] {
+    const out = this.#queries;
+    this.#queries = [];
+    return out;
+  }
+
+  #send(question: QuestionState): void {
+    question.query = this.#nextQuery++;
     question.expiresAtMs = null;
-    underWay.set(question.query, question);
-    queries.push({ type: 'query', query: question.query, name: question.name, kind: question.kind });
+    this.#underWay.set(question.query, question);
+    this.#queries.push({ type: 'query', query: question.query, name: question.name, kind: question.kind });
   }
 
-  function* needed(): Generator<QuestionState> {
-    for (const question of questions.values()) if (question.needed) yield question;
+  #needed(): IteratorObject<QuestionState> {
+    return this.#questions.values().filter(({ needed }) => needed);
   }
-
-  return {
-    ask(name, kind) {
-      const key = `${kind} ${name}`;
-      let question = questions.get(key);
-      if (question === undefined) {
-        if (questions.size >= MAX_QUESTIONS) {
-          refused.add(key);
-          return { name, kind, answer: { ok: false, kind, message: 'it leads to too many names' } };
-        }
-        question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
-        questions.set(key, question);
-        send(question);
-      }
-      question.needed = true;
-      return question;
-    },
-    forget() {
-      for (const question of questions.values()) question.needed = false;
-    },
-    take(query, answer, nowMs) {
-      const question = underWay.get(query);
-      if (question === undefined) return;
-      underWay.delete(query);
-      question.query = null;
-      if (!answer.ok && question.answer?.ok) {
-        question.expiresAtMs = nowMs + SHORTEST_LIFETIME_MS;
-        return;
-      }
-      const lifetime = answer.ok ? lifetimeMs(answer) : null;
-      question.answer = answer;
-      question.expiresAtMs = lifetime === null ? null : nowMs + lifetime;
-    },
-    renew(nowMs) {
-      for (const question of needed())
-        if (question.expiresAtMs !== null && question.expiresAtMs <= nowMs) send(question);
-    },
-    waiting() {
-      for (const question of needed()) if (question.query !== null) return true;
-      return false;
-    },
-    expiresAtMs() {
-      let first: number | null = null;
-      for (const { expiresAtMs } of needed())
-        if (expiresAtMs !== null && (first === null || expiresAtMs < first)) first = expiresAtMs;
-      return first;
-    },
-    failure() {
-      for (const { kind, answer } of needed())
-        if (kind !== 'HTTPS' && answer !== null && !answer.ok) return answer;
-      return null;
-    },
-    refused: () => refused.size,
-    takeQueries() {
-      const out = queries;
-      queries = [];
-      return out;
-    },
-  };
 }

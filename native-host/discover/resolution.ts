@@ -24,7 +24,7 @@ import { addressBytes, addressText, type Family, familyOf } from '../address/add
 import type { Answer, QueryKind } from './answer.ts';
 import { type Authority, type AuthorityEndpoints, type WalkInput, walkAuthority } from './authority.ts';
 import { type DiscoveryQuery, type Endpoint, noAddress, sameEndpoint } from './discoverer.ts';
-import { createQuestions, type Questions } from './questions.ts';
+import { Questions } from './questions.ts';
 import { createServiceReader } from './service.ts';
 import { createSorting, firstEndpoints } from './sorting.ts';
 
@@ -72,18 +72,6 @@ export interface ResolutionOptions extends DiscoveryQuery {
   readonly isGiven?: (host: string) => boolean;
   /** At least 0 and below 1; shuffles services of equal priority (section 5.2). */
   readonly random: () => number;
-}
-
-export interface Resolution {
-  /** The first actions; called once. */
-  start(nowMs: number): ResolutionAction[];
-  /** Returns the actions that an event causes; answers to queries no longer in progress cause none. */
-  handle(event: ResolutionEvent, nowMs: number): ResolutionAction[];
-}
-
-/** Creates the state machine for one resolution. */
-export function createResolution(options: ResolutionOptions): Resolution {
-  return new ResolutionMachine(options);
 }
 
 /** Recommended by section 4.2. */
@@ -136,11 +124,11 @@ function sameList(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
   return a.length === b.length && a.every((one, i) => same(one, b[i]));
 }
 
-/** One resolution: its questions, the last list emitted, and pending timers. */
-class ResolutionMachine implements Resolution {
+/** The state machine of one resolution: its questions, the last list emitted, and pending timers. */
+export class Resolution {
   readonly #options: ResolutionOptions;
   readonly #families: readonly Family[];
-  readonly #questions: Questions = createQuestions();
+  readonly #questions = new Questions();
   readonly #walk: WalkInput;
   readonly #sorted: ReturnType<typeof createSorting>;
   /** Authorities named by the alternatives, limited to those used. */
@@ -164,10 +152,12 @@ class ResolutionMachine implements Resolution {
     this.#alternatives = this.#named.slice(0, MOST_ALTERNATIVES);
   }
 
+  /** The first actions; called once. */
   start(nowMs: number): ResolutionAction[] {
     return this.#step(nowMs);
   }
 
+  /** Returns the actions that an event causes; answers to queries no longer in progress cause none. */
   handle(event: ResolutionEvent, nowMs: number): ResolutionAction[] {
     if (this.#failed) return [];
     if (event.type === 'answer') this.#questions.take(event.query, event.answer, nowMs);

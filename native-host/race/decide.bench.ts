@@ -8,7 +8,7 @@ import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { type Endpoint, MOST_ENDPOINTS } from '../discover/discoverer.ts';
-import { createResolution } from '../discover/resolution.ts';
+import { Resolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/race.ts';
 import type { AttemptLimits } from './budget.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
@@ -120,7 +120,7 @@ function answersRace(
 ) {
   const trial = createTrial(plan);
   trial.start();
-  const resolution = createResolution({
+  const resolution = new Resolution({
     origin,
     alternatives: [],
     assumeH3: false,

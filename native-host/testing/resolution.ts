@@ -8,7 +8,7 @@ import type { Answer, QueryKind } from '../discover/answer.ts';
 import { type Endpoint, sameEndpoint } from '../discover/discoverer.ts';
 import {
   type Connectivity,
-  createResolution,
+  Resolution,
   type ResolutionAction,
   type ResolutionEvent,
   type ResolutionOptions,
@@ -111,7 +111,7 @@ export function resolve(testbed: Testbed): ResolutionLog {
   const origin = parseOrigin(rest.origin ?? 'https://a.test');
   assert.ok(origin.ok);
   const connectivity = rest.connectivity ?? DUAL_STACK;
-  const machine = createResolution({
+  const machine = new Resolution({
     alternatives: [],
     assumeH3: false,
     history: new Map(),
