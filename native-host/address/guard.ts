@@ -124,16 +124,9 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   return kind !== 'public' || known || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
-type GuardResult =
-  | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly address: string; readonly kind: AddressClass; readonly message: string };
-
 export interface AddressPolicy {
-  /**
-   * Checks every address of a name and returns the literals to connect to, in their order. One forbidden address
-   * refuses all: a name that resolves to both is an attack or a mistake. `nat64Prefix`: the network's own.
-   */
-  check(addresses: readonly string[], nat64Prefix?: string | null): GuardResult;
+  /** Why nothing may be sent to an address, in words; null: it may. `nat64Prefix`: the network's own. */
+  refusal(address: string, nat64Prefix?: string | null): string | null;
 }
 
 /** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null if it may. */
@@ -158,14 +151,10 @@ export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
     return allowed.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
   };
   return {
-    check(addresses, nat64Prefix = null) {
-      for (const address of addresses) {
-        const kind = classifyAddress(address, nat64Prefix);
-        if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) continue;
-        const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
-        return { ok: false, address, kind, message };
-      }
-      return { ok: true, addresses };
+    refusal(address, nat64Prefix = null) {
+      const kind = classifyAddress(address, nat64Prefix);
+      if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) return null;
+      return `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
     },
   };
 }

@@ -60,9 +60,9 @@ function addressFilter(policy: AddressPolicy, nat64Prefix: string | null): Addre
   const notes: string[] = [];
   return {
     pass(address) {
-      const checked = policy.check([address], nat64Prefix);
-      if (!checked.ok) notes.push(checked.message);
-      return checked.ok;
+      const refusal = policy.refusal(address, nat64Prefix);
+      if (refusal !== null) notes.push(refusal);
+      return refusal === null;
     },
     note: () => (notes.length > 1 ? `${notes[0]} (and ${notes.length - 1} more)` : (notes[0] ?? null)),
   };

@@ -280,8 +280,8 @@ class RunningDiscovery {
     await this.#findingPrefix;
   }
 
-  #checked(address: string): ReturnType<AddressPolicy['check']> {
-    return this.#parts.policy.check([address], this.#nat64Prefix);
+  #refusal(address: string): string | null {
+    return this.#parts.policy.refusal(address, this.#nat64Prefix);
   }
 
   #fail(error: AttemptError): void {
@@ -325,7 +325,8 @@ class RunningDiscovery {
 
   #notePins(pins: Iterable<readonly [string, string]>): void {
     for (const [host, address] of pins)
-      if (this.#checked(address).ok) this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
+      if (this.#refusal(address) === null)
+        this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
   }
 
   #ask({ query: number, name, kind }: ResolutionAction & { type: 'query' }): void {
@@ -365,9 +366,9 @@ class RunningDiscovery {
       this.#leftOut = refused;
       return false;
     }
-    const checked = this.#checked(address);
-    if (checked.ok) return true;
-    this.#leftOut = { code: 'blocked', message: checked.message };
+    const message = this.#refusal(address);
+    if (message === null) return true;
+    this.#leftOut = { code: 'blocked', message };
     if (this.#isOwn(host)) this.#fail(this.#leftOut);
     return false;
   }
