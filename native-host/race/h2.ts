@@ -96,7 +96,7 @@ export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Trans
     await warmUpExchanges(ready);
     return ready;
   }
-  return lazyTransport('h2', load, startAttempt);
+  return lazyTransport(load, startAttempt);
 }
 
 /** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */

@@ -4,7 +4,6 @@ import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import {
   type AttemptFailure as AddonFailure,
   type IncompleteResponse as AddonResponse,
-  type Traffic as Datagrams,
   loadQuicAddon,
   type QuicAddon,
   type QuicAttempt,
@@ -27,9 +26,7 @@ import {
   type IncompleteResponse,
   lazyTransport,
   misdirectedError,
-  type Packets,
   type RunningAttempt,
-  type Traffic,
   type Transport,
 } from './transport.ts';
 import { WARM_UP } from './warm-up.ts';
@@ -48,7 +45,7 @@ export function h3Transport(trust: Trust, userAgent: string = USER_AGENT): Trans
     await warmUp(ready);
     return ready;
   }
-  return { ...lazyTransport('h3', load, startAttempt), reportsLate: true };
+  return { ...lazyTransport(load, startAttempt), reportsLate: true };
 }
 
 async function warmUp(loaded: LoadedTransport): Promise<void> {
@@ -118,8 +115,7 @@ async function connect(
     transportMs: result.traffic.firstDatagramInMs ?? null,
     establishedMs: result.handshakeMs,
     rttMs: result.rttMs ?? null,
-    packets: packetsOf(result.traffic, result.lostPackets),
-    traffic: costOf(result.traffic),
+    ...costOf(result),
     knownRoot: result.knownRoot,
   };
 }
@@ -160,8 +156,7 @@ async function ask(
       error: misdirectedError(result.altSvc ?? null),
       atMs: result.doneMs,
       transportMs: result.traffic.firstDatagramInMs ?? null,
-      packets: packetsOf(result.traffic, result.lostPackets),
-      traffic: costOf(result.traffic),
+      ...costOf(result),
     };
   return {
     ok: true,
@@ -170,8 +165,7 @@ async function ask(
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,
-    packets: packetsOf(result.traffic, result.lostPackets),
-    traffic: costOf(result.traffic),
+    ...costOf(result),
   };
 }
 
@@ -196,17 +190,16 @@ function errorOf(failure: AddonFailure): AttemptError {
   };
 }
 
-function packetsOf({ datagramsSent }: Datagrams, lostPackets: number): Packets {
-  return { sent: datagramsSent, lost: lostPackets };
-}
-
 /** Largest datagram payload: quinn's default `max_udp_payload_size`, which is not changed here. */
 const LARGEST_DATAGRAM_BYTES = 1472;
 
 /** The addon counts datagrams, not bytes. */
-function costOf({ datagramsSent, datagramsReceived }: Datagrams): Traffic {
-  const packets = datagramsSent + datagramsReceived;
-  return { bytes: packets * LARGEST_DATAGRAM_BYTES, packets };
+function costOf({ traffic, lostPackets }: Pick<AddonFailure, 'traffic' | 'lostPackets'>) {
+  const packets = traffic.datagramsSent + traffic.datagramsReceived;
+  return {
+    packets: { sent: traffic.datagramsSent, lost: lostPackets },
+    traffic: { bytes: packets * LARGEST_DATAGRAM_BYTES, packets },
+  };
 }
 
 /** An Alt-Svc field, its `Age` subtracted. */
@@ -229,8 +222,7 @@ function failureOf(failure: AddonFailure): AttemptFailure {
     ...receivedOf(failure),
     atMs: failure.failedMs,
     transportMs: failure.traffic.firstDatagramInMs ?? null,
-    packets: packetsOf(failure.traffic, failure.lostPackets),
-    traffic: costOf(failure.traffic),
+    ...costOf(failure),
   };
 }
 

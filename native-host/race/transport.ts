@@ -1,7 +1,6 @@
 // The interface that hides the transports from the engine, so that another transport is one more file. An attempt has
 // two phases driven by its owner: the handshake and then, if the attempt is adopted, a request.
 import type { AltSvcSource, AttemptError } from '@photofinish/shared/race/outcome';
-import type { TransportName } from '@photofinish/shared/race/terms';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
@@ -145,7 +144,6 @@ export interface RunningAttempt {
 }
 
 export interface Transport {
-  readonly name: TransportName;
   /** Results come from a separate thread, so a busy event loop receives them some time after they were produced. */
   readonly reportsLate?: boolean;
   /**
@@ -158,14 +156,12 @@ export interface Transport {
 
 /** A transport whose modules are loaded by the first `prepare`; starting it unprepared throws. */
 export function lazyTransport<Loaded>(
-  name: TransportName,
   load: () => Promise<Loaded>,
   startAttempt: (target: AttemptTarget, loaded: Loaded) => RunningAttempt,
 ): Transport {
   let loading: Promise<Loaded> | undefined;
   let loaded: { readonly transport: Loaded } | undefined;
   return {
-    name,
     async prepare() {
       loading ??= load();
       loaded = { transport: await loading };

@@ -87,7 +87,6 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
   let preparations = 0;
   let running = 0;
   return {
-    name,
     reportsLate: name === 'h3',
     targets,
     prepared: () => preparations,
