@@ -5,26 +5,14 @@ import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AltSvcSource, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
-import type { OriginParts } from '@photofinish/shared/web/origin';
-import { type Clock, nextPoll } from '../clock.ts';
-import type {
-  Discoverer,
-  DiscoveryNews,
-  DiscoveryQuery,
-  Endpoint,
-  LiveDiscovery,
-} from '../discover/discoverer.ts';
-import {
-  type Lateness,
-  type LatenessWatch,
-  NEVER_LATE,
-  type WatchLateness,
-  withLateness,
-} from './disturbance.ts';
+import { nextPoll } from '../clock.ts';
+import type { DiscoveryNews, DiscoveryQuery, Endpoint, LiveDiscovery } from '../discover/discoverer.ts';
+import { type Lateness, type LatenessWatch, NEVER_LATE, withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
+import type { RaceOptions } from './run.ts';
 import {
   type AttemptAnswer,
   type HeardAltSvc,
@@ -45,21 +33,15 @@ export type Transports = Readonly<Record<TransportName, Transport>>;
 /** Called as it happens; `atMs` counts from the start of the trial. */
 type TrialListener = (event: Progress['event'], transport: TransportName, atMs: number) => void;
 
-interface TrialOptions {
+interface TrialOptions
+  extends Pick<RaceOptions, 'origin' | 'discovery' | 'transports' | 'clock' | 'watchLateness' | 'signal'> {
   readonly plan: TrialPlan;
-  readonly origin: OriginParts;
-  readonly discovery: Discoverer;
   /** What a live plan asks of discovery during the trial; null if the plan contains the endpoints. */
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative named by an answer is worth following. */
   readonly believes: (alternative: Alternative) => boolean;
   /** Whether anything may be sent to the endpoint of an alternative; null: to all that discovery returns. */
   readonly mayFollow: ((endpoint: Endpoint) => boolean) | null;
-  readonly transports: Transports;
-  readonly clock: Clock;
-  /** If null, nothing counts as late. */
-  readonly watchLateness: WatchLateness | null;
-  readonly signal: AbortSignal | null;
   readonly listener: TrialListener | null;
 }
 
@@ -340,7 +322,7 @@ class RunningTrial {
   /** The trial's record, including how late this machine was. */
   #recordWith(ended: Lateness): Trial {
     const record = this.#machine.record();
-    if (this.#options.watchLateness === null) return record;
+    if (this.#options.watchLateness === undefined) return record;
     const decided = record.adopted === null ? ended : (this.#lateAtAdoption ?? ended);
     return withLateness(record, { decided, ended }, this.#options.plan.timeoutMs);
   }

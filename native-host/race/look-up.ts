@@ -1,32 +1,20 @@
 // The look-up before a race's trials: completed once, within the time-out of one trial.
 import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import type { Clock } from '../clock.ts';
 import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discoverer.ts';
-import { isTooLate, type Lateness, NEVER_LATE, type WatchLateness } from './disturbance.ts';
+import { isTooLate, type Lateness, NEVER_LATE } from './disturbance.ts';
+import type { RaceOptions } from './run.ts';
 
-export interface LookUpOptions {
-  readonly discovery: Discoverer;
-  readonly query: DiscoveryQuery;
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-  /** If null, nothing counts as late. */
-  readonly watchLateness: WatchLateness | null;
-  readonly signal: AbortSignal | null;
-}
+type LookUpOptions = Pick<RaceOptions, 'discovery' | 'timeoutMs' | 'clock' | 'watchLateness' | 'signal'>;
 
 /**
  * Runs a discovery to its end, or gives up after `timeoutMs` or when the signal is aborted. Waiting for a slot does not
  * count towards `timeoutMs`. Never rejects.
  */
-export async function lookUp({
-  discovery,
-  query,
-  timeoutMs,
-  clock,
-  watchLateness,
-  signal,
-}: LookUpOptions): Promise<Discovery> {
+export async function lookUp(
+  query: DiscoveryQuery,
+  { discovery, timeoutMs, clock, watchLateness, signal }: LookUpOptions,
+): Promise<Discovery> {
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted) onAbort();

@@ -4,7 +4,6 @@
 import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
 import type { Trial } from '@photofinish/shared/race/outcome';
-import type { Memory } from '@photofinish/shared/race/terms';
 import {
   type Alternative,
   type AltSvc,
@@ -12,56 +11,53 @@ import {
   h3Alternatives,
 } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
-import { type Hints, NO_KNOWLEDGE, type PriorKnowledge } from '../cache/policy.ts';
+import { type Hints, NO_KNOWLEDGE } from '../cache/policy.ts';
 import type { DrivenTrial } from './drive.ts';
 import type { Decision } from './plan.ts';
+import type { RaceOptions } from './run.ts';
 
 export interface RaceMemory {
   readonly hints: Hints;
   decision(): Decision | null;
   /** Unexpired HTTP/3 alternatives. */
-  alternatives(nowMs: number): readonly Alternative[];
+  alternatives(): readonly Alternative[];
   /** Whether an alternative is worth following: it has not responded with 421 (RFC 7838 section 6). */
   believes(alternative: Alternative): boolean;
   /** Stores what a trial taught; does nothing unless the memory is `full`. */
-  learn(driven: DrivenTrial, nowMs: number): void;
+  learn(driven: DrivenTrial): void;
 }
 
-export interface MemoryOptions {
-  readonly memory: Memory;
-  readonly known: PriorKnowledge | null;
-  /** The origin's own host. */
-  readonly host: string;
-  /** By the monotonic clock. */
-  readonly nowMs: number;
-}
-
-/** Starts with what is known at `nowMs`. */
-export function remember({ memory, known: given, host: own, nowMs }: MemoryOptions): RaceMemory {
-  const known = memory === 'none' || given === null ? NO_KNOWLEDGE : given;
+/** Starts with what is known now. */
+export function remember({
+  memory,
+  known: given,
+  origin: { host: own },
+  clock,
+}: Pick<RaceOptions, 'memory' | 'known' | 'origin' | 'clock'>): RaceMemory {
+  const known = memory === 'none' || given == null ? NO_KNOWLEDGE : given;
   let decision = memory === 'full' ? known.decision : null;
   let { altSvc } = known;
-  let heardMs = nowMs;
+  let heardMs = clock.nowMs();
   const misdirected = new Set(known.misdirected === null ? [] : [known.misdirected]);
   const believes = (alternative: Alternative): boolean =>
     !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
   return {
     hints: known.hints,
     decision: () => decision,
-    alternatives(atMs) {
+    alternatives() {
       if (altSvc === null) return [];
-      const sinceSeconds = (atMs - heardMs) / 1000;
+      const sinceSeconds = (clock.nowMs() - heardMs) / 1000;
       return h3Alternatives(altSvc).filter((a) => a.maxAgeSeconds > sinceSeconds && believes(a));
     },
     believes,
-    learn(driven, atMs) {
+    learn(driven) {
       if (memory !== 'full' || driven.trial.disturbed === 'outcome') return;
       decision = decisionOf([driven.trial]);
       for (const attempt of driven.trial.attempts.filter(isMisdirectedAlternative))
         misdirected.add(`${attempt.host ?? own}:${attempt.port}`);
       if (driven.altSvc === null) return;
       altSvc = driven.altSvc.value;
-      heardMs = atMs;
+      heardMs = clock.nowMs();
     },
   };
 }

@@ -425,8 +425,8 @@ async function many(count: number, takesMs: number | null, timeoutMs: number) {
         else signal.addEventListener('abort', () => end('cancelled'), { once: true });
       }),
   } as Discoverer;
-  const each = { discovery, query, timeoutMs, clock, watchLateness: null, signal: null };
-  const settled = await run(Promise.all(Array.from({ length: count }, () => lookUp(each))));
+  const options = { discovery, timeoutMs, clock };
+  const settled = await run(Promise.all(Array.from({ length: count }, () => lookUp(query, options))));
   return {
     codes: new Set(settled.map((one) => (one.ok ? 'ok' : one.error.code))),
     most,
@@ -461,9 +461,9 @@ test('a look-up waiting for its slot ends with its signal', async () => {
         else signal.addEventListener('abort', end, { once: true });
       }),
   } as Discoverer;
-  const each = { discovery, query, timeoutMs: 60_000, clock, watchLateness: null, signal: stop.signal };
+  const options = { discovery, timeoutMs: 60_000, clock, signal: stop.signal };
   clock.after(10, () => stop.abort());
-  const all = Array.from({ length: 2 * LOOK_UPS_AT_ONCE }, () => lookUp(each));
+  const all = Array.from({ length: 2 * LOOK_UPS_AT_ONCE }, () => lookUp(query, options));
   await run(Promise.all(all));
   assert.equal(clock.nowMs(), 10);
 });

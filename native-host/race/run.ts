@@ -72,14 +72,8 @@ type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
  * is left out, and `error` is `cancelled`. Rejects only when a transport cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
-  const { clock } = options;
   const schedule = scheduleOf(options);
-  const memory = remember({
-    memory: options.memory,
-    known: options.known ?? null,
-    host: options.origin.host,
-    nowMs: clock.nowMs(),
-  });
+  const memory = remember(options);
   const spent: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
   const raced = await runTrials({ options, schedule, memory, spent });
   await nextPoll();
@@ -144,7 +138,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
       return { ...sofar(driven.undiscovered), names: driven.names };
     done.push(driven);
     decisions.push(decision);
-    memory.learn(driven, clock.nowMs());
+    memory.learn(driven);
     if (isOver(race, done, sinceMs)) break;
     await nextPoll();
   }
@@ -212,7 +206,7 @@ function queryOf(options: RaceOptions, mode: Mode, memory: RaceMemory): Discover
   const idle = discovers === 'during' && leavesH3Out(mode, memory.hints, clock.epochMs());
   return {
     origin,
-    alternatives: idle ? [] : memory.alternatives(clock.nowMs()),
+    alternatives: idle ? [] : memory.alternatives(),
     assumeH3: h3Endpoints === 'assumed',
     history: memory.hints.addresses,
   };
@@ -225,8 +219,7 @@ async function endpointsFor(
 ): Promise<Endpoints | FailedDiscovery> {
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
-  const { discovery, timeoutMs, clock, watchLateness = null, signal = null } = options;
-  const found = await lookUp({ discovery, query, timeoutMs, clock, watchLateness, signal });
+  const found = await lookUp(query, options);
   if (found.ok) {
     const { endpoints, names, nat64Prefix } = found;
     return { endpoints, names, nat64Prefix, advertised };
@@ -271,16 +264,11 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
   });
   const at = { trial: index + 1, trials: schedule.length };
   return driveTrial({
+    ...options,
     plan,
-    origin,
-    discovery: options.discovery,
     live: plan.live ? queryOf(options, mode, memory) : null,
     believes: memory.believes,
     mayFollow: mayFollow ? ({ host, address }) => mayFollow(host, address, nat64Prefix) : null,
-    transports: options.transports,
-    clock,
-    watchLateness: options.watchLateness ?? null,
-    signal: options.signal ?? null,
     listener: onProgress
       ? (event, transport, atMs) =>
           onProgress({ event, contender: transport, ...at, atMs: Math.max(0, atMs) })
