@@ -101,14 +101,20 @@ async function connect(
   attempt: QuicAttempt,
   onTransport: AttemptTarget['onTransport'],
 ): Promise<AttemptHandshake | AttemptFailure> {
-  const transport = onTransport === undefined ? null : once(onTransport);
-  const result = await attempt.connect(transport?.tell);
+  // Called at most once, and not after a failure.
+  let pending = onTransport;
+  const tell = (): void => {
+    const listener = pending;
+    pending = undefined;
+    listener?.();
+  };
+  const result = await attempt.connect(onTransport && tell);
   if (result.outcome === 'failed') {
-    transport?.withhold();
+    pending = undefined;
     return failureOf(result.failure);
   }
   // First datagram and handshake are reported by two threads, and one datagram may have completed both.
-  transport?.tell();
+  tell();
   return {
     ok: true,
     protocol: 'h3',
@@ -117,22 +123,6 @@ async function connect(
     rttMs: result.rttMs ?? null,
     ...costOf(result),
     knownRoot: result.knownRoot,
-  };
-}
-
-/** Calls `listener` at most once; after `withhold`, never. */
-function once(listener: () => void): { readonly tell: () => void; readonly withhold: () => void } {
-  let pending = true;
-  const withhold = (): void => {
-    pending = false;
-  };
-  return {
-    tell() {
-      if (!pending) return;
-      withhold();
-      listener();
-    },
-    withhold,
   };
 }
 
