@@ -175,12 +175,7 @@ export function receivedAltSvc(
 }
 
 /** A known alternative: its source, when it was received, and when it expires. */
-export interface KnownAlternative {
-  readonly alpn: string;
-  /** Empty: the origin's own host. */
-  readonly host: string;
-  readonly port: number;
-  readonly persist: boolean;
+export interface KnownAlternative extends Omit<Alternative, 'maxAgeSeconds'> {
   /** Null: a header from before the source was stored. */
   readonly said: AltSvcReceiver | 'https-record' | null;
   readonly saidAtMs: number;

@@ -70,14 +70,8 @@ function addressesOf(host: string, { questions, families, isGiven }: WalkInput, 
 
 const NO_SERVICES: readonly ServiceRecord[] = [];
 
-interface ServiceTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly source: Endpoint['source'];
-}
-
 function endpointsAt(
-  target: ServiceTarget,
+  target: Pick<Endpoint, 'host' | 'port' | 'source'>,
   transports: readonly TransportName[],
   walk: WalkInput,
   hints: Hints = NO_HINTS,

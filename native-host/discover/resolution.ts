@@ -62,14 +62,11 @@ export interface Connectivity {
   readonly nat64Prefix: string | null;
 }
 
-export interface ResolutionOptions extends DiscoveryQuery {
+/** Without `pinAt` and `isGiven`, no address is known without DNS. */
+export interface ResolutionOptions extends DiscoveryQuery, Partial<Pick<WalkInput, 'pinAt' | 'isGiven'>> {
   readonly connectivity: Connectivity;
   /** Source address that the system would use for a destination, null without a route. Required by RFC 6724. */
   readonly sourceFor: (destination: string) => string | null;
-  /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
-  readonly pinAt?: (host: string, port: number) => string | null;
-  /** Whether the addresses of a host are known without DNS, and used whatever their family; absent: of none. */
-  readonly isGiven?: (host: string) => boolean;
   /** At least 0 and below 1; shuffles services of equal priority (section 5.2). */
   readonly random: () => number;
 }

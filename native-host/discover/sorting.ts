@@ -140,9 +140,7 @@ interface LocatedEndpoint {
   readonly destination: Destination;
 }
 
-interface Candidate {
-  readonly transport: TransportName;
-  readonly family: Family;
+interface Candidate extends InterleavedItem {
   readonly destination: Destination;
   readonly endpoint: Endpoint;
 }

@@ -10,16 +10,12 @@ export type {
   AttemptFailure,
   AttemptOptions,
   ChainVerdict,
-  ConnectResult,
   DnsAnswer,
   DnsQuestion,
   DnsResolver,
   DnsService,
   IncompleteResponse,
   QuicAttempt,
-  RequestOptions,
-  RequestResult,
-  Traffic,
   TrustStore,
 } from './napi/index.d.ts';
 

@@ -22,8 +22,8 @@ export interface GroupRules {
 export interface RaceRules {
   readonly kind: 'race';
   readonly groups: readonly GroupRules[];
-  /** Used instead of `groups` when an unexpired alternative is known before the trial. */
-  readonly groupsWhenAdvertised: readonly GroupRules[];
+  /** Used instead of `groups` when an unexpired alternative is known before the trial; absent: the same groups. */
+  readonly groupsWhenAdvertised?: readonly GroupRules[];
   /**
    * Where HTTP/3 is tried. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only at
    * advertised alternatives. `discovered`: wherever DNS and alternatives name it.
@@ -63,7 +63,6 @@ function alone(group: GroupRules): RaceRules {
   return {
     kind: 'race',
     groups: [group],
-    groupsWhenAdvertised: [group],
     h3Endpoints: 'assumed',
     discovers: 'before',
     hedges: false,
@@ -84,7 +83,6 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   race: {
     kind: 'race',
     groups: LEARNING_QUIC_FIRST,
-    groupsWhenAdvertised: LEARNING_QUIC_FIRST,
     h3Endpoints: 'assumed',
     discovers: 'before',
     hedges: true,
@@ -113,7 +111,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     avoidsBroken: true,
   },
   // P1, test cases 1 and 2: both at once, nothing remembered.
-  naive: { ...alone(H3), groups: [H3, H2], groupsWhenAdvertised: [H3, H2] },
+  naive: { ...alone(H3), groups: [H3, H2] },
   h3: { ...alone(H3), hedges: true },
   h2: alone(H2),
   compare: { kind: 'series', pair: ['h3', 'h2'] },

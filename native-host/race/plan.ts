@@ -29,10 +29,12 @@ export interface TrialPlan {
   readonly cacheHit: boolean;
 }
 
-export interface PlanInput {
+/** Without limits of its own, a trial has those of any trial. */
+export interface PlanInput
+  extends Pick<TrialPlan, 'host' | 'timeoutMs'>,
+    Partial<Pick<TrialPlan, 'limits' | 'visited'>> {
   /** A mode that runs trials itself, not a series. */
   readonly mode: Mode;
-  readonly host: string;
   /** Known endpoints in the draft's order; empty if they are received during the trial. */
   readonly endpoints: readonly Endpoint[];
   /** A fresh decision from memory, null without one. */
@@ -40,10 +42,6 @@ export interface PlanInput {
   readonly hints: Hints;
   readonly epochMs: number;
   readonly pacing: PacingOptions;
-  readonly timeoutMs: number;
-  /** If absent: the limits of any trial. */
-  readonly limits?: AttemptLimits;
-  readonly visited?: ReadonlySet<string>;
 }
 
 /**
@@ -74,7 +72,7 @@ export function planTrial(input: PlanInput): TrialPlan {
 
 function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedGroup[] {
   const advertised = endpoints.some((e) => e.transport === 'h3' && e.source === 'alt-svc');
-  const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
+  const groups = (advertised ? rules.groupsWhenAdvertised : null) ?? rules.groups;
   const allowed = (e: Endpoint): boolean =>
     e.transport !== 'h3' || rules.h3Endpoints !== 'alt-svc' || e.source === 'alt-svc';
   return groups.map((group) => ({

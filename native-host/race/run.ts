@@ -1,7 +1,6 @@
 // The race of one origin from options to the finished record: look-up, preparation, trials, and learning between them.
 // The caller stores what was learnt.
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
@@ -121,7 +120,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
     if (raceRulesOf(mode).discovers === 'before' && !(inPair && endpoints !== null)) {
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
-      if ('error' in found) return { ...sofar(found.error), names: found.names };
+      if (!found.ok) return { ...sofar(found.error), names: found.names };
       if (found !== endpoints && options.mayUse?.(found.endpoints, found.nat64Prefix) === false)
         return { ...sofar(NOT_NOW), names: found.names };
       endpoints = found;
@@ -188,13 +187,10 @@ async function prepare(schedule: readonly Mode[], transports: Transports): Promi
 /**
  * Source of a race's endpoints before its trials; looked up again only when the advertised alternatives have changed.
  */
-interface Endpoints {
-  readonly endpoints: readonly Endpoint[];
-  readonly names: DnsResults;
-  readonly nat64Prefix: string | null;
+type Endpoints = Extract<Discovery, { readonly ok: true }> & {
   /** The alternatives that were looked up. */
   readonly advertised: string;
-}
+};
 
 /** A look-up without an endpoint, with what it learnt nevertheless. */
 type FailedDiscovery = Extract<Discovery, { readonly ok: false }>;
@@ -220,11 +216,7 @@ async function endpointsFor(
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
   const found = await lookUp(query, options);
-  if (found.ok) {
-    const { endpoints, names, nat64Prefix } = found;
-    return { endpoints, names, nat64Prefix, advertised };
-  }
-  return last ?? found;
+  return found.ok ? { ...found, advertised } : (last ?? found);
 }
 
 function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits' | 'visited'> {
