@@ -8,6 +8,7 @@ import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDire
 import {
   foreignReason,
   hasOwnSchema,
+  inTransaction,
   isPlainlyCurrent,
   mark,
   migrate,
@@ -200,7 +201,7 @@ export class Database<S> {
   write<T>(run: (statements: S) => T): T {
     this.#retryFile();
     try {
-      const result = this.#mended(() => this.#transaction(run));
+      const result = this.#mended(() => inTransaction(this.#db, () => run(this.#statements)));
       if (this.#writeFailure !== null) this.#log('the host cache is written again', false);
       this.#writeFailure = null;
       return result;
@@ -334,18 +335,6 @@ export class Database<S> {
         this.#useMemory(messageOf(final));
       }
       return run();
-    }
-  }
-
-  #transaction<T>(run: (s: S) => T): T {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      const result = run(this.#statements);
-      this.#db.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      throw error;
     }
   }
 }

@@ -205,11 +205,6 @@ const FOLDED_ID_LIFE_MS = 7 * 24 * 3_600_000;
 
 type Row = Record<string, SQLInputValue>;
 
-/** The single number returned by a statement. */
-export function onlyNumber(statement: StatementSync, parameters: Row): number {
-  return Number(Object.values(statement.get(parameters) ?? {})[0]);
-}
-
 /** The rows of an origin that we could have written; notes the origin if there are others. */
 function sound<T>(
   s: Statements,

@@ -2,7 +2,7 @@
 // Also recognises a file of ours by its first bytes, so that a mistaken path never destroys another file: only a file
 // marked as ours, or an empty one, is ever set aside, replaced or deleted.
 import { closeSync, constants, lstatSync, openSync, readSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type AttemptErrorCode, UDP_ANSWERED_CODES, UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -129,17 +129,37 @@ const MIGRATIONS: readonly string[] = [
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-function onlyNumber(db: DatabaseSync, sql: string): number {
-  return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+/** The single number returned by a statement without parameters. */
+export function onlyNumber(statement: StatementSync): number {
+  return Number(Object.values(statement.get() ?? {})[0]);
+}
+
+/** Runs in one transaction, which is rolled back if that throws. */
+export function inTransaction<T>(db: DatabaseSync, run: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = run();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return onlyNumber(db.prepare(`PRAGMA ${name}`));
+}
+
+function isEmpty(db: DatabaseSync): boolean {
+  return onlyNumber(db.prepare('SELECT count(*) FROM sqlite_schema')) === 0;
 }
 
 /** Why a readable SQLite file is not usable for us, in words; null when it is ours, older, or empty. */
 export function foreignReason(db: DatabaseSync): string | null {
-  const version = onlyNumber(db, 'PRAGMA user_version');
-  const empty = onlyNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0;
-  if (empty && version === 0) return null;
-  if (onlyNumber(db, 'PRAGMA application_id') !== APPLICATION_ID)
-    return 'the file belongs to another program';
+  const version = pragma(db, 'user_version');
+  if (version === 0 && isEmpty(db)) return null;
+  if (pragma(db, 'application_id') !== APPLICATION_ID) return 'the file belongs to another program';
   return version > SCHEMA_VERSION
     ? `the file was written by a newer version (schema ${version}, this one knows ${SCHEMA_VERSION})`
     : null;
@@ -150,11 +170,7 @@ export function foreignReason(db: DatabaseSync): string | null {
  * must be recognisable as ours, too. The file must not be in WAL mode yet.
  */
 export function mark(db: DatabaseSync): void {
-  if (
-    onlyNumber(db, 'PRAGMA application_id') === 0 &&
-    onlyNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0
-  )
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  if (pragma(db, 'application_id') === 0 && isEmpty(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
 function recordIdInSql(...key: unknown[]): bigint {
@@ -167,21 +183,15 @@ function recordIdInSql(...key: unknown[]): bigint {
  * migrated it.
  */
 export function migrate(db: DatabaseSync): void {
-  db.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(db, () => {
     const reason = foreignReason(db);
     if (reason !== null) throw new Error(reason);
-    const version = onlyNumber(db, 'PRAGMA user_version');
-    if (version < SCHEMA_VERSION)
-      db.function('recordId', { deterministic: true, varargs: true }, recordIdInSql);
+    const version = pragma(db, 'user_version');
+    if (version === SCHEMA_VERSION) return;
+    db.function('recordId', { deterministic: true, varargs: true }, recordIdInSql);
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
-    if (version < SCHEMA_VERSION)
-      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  });
 }
 
 function schemaOf(db: DatabaseSync): string {

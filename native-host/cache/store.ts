@@ -34,11 +34,11 @@ import {
   forecastRowsOf,
   forgetOrigin,
   knownOf,
-  onlyNumber,
   prepareStatements,
   type Statements,
   sharedOf,
 } from './rows.ts';
+import { onlyNumber } from './schema.ts';
 
 /** A network is judged by what happened on it within this time. */
 const EVIDENCE_MS = 24 * 3_600_000;
@@ -335,7 +335,7 @@ function statsOf(c: OpenCache, s: Statements): CacheStats {
     origins: kept.get('origins') ?? 0,
     unsound: kept.get('unsound') ?? 0,
     refused: kept.get('refused') ?? 0,
-    shared: onlyNumber(s.sharedCount, {}),
+    shared: onlyNumber(s.sharedCount),
     sharedRefused: refusalsIn(kept).reduce((sum, [, n]) => sum + n, 0),
     ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
   };
@@ -349,10 +349,10 @@ function refusalsIn(kept: ReadonlyMap<string, number>): [SharedRefusal, number][
 
 function sharedStatsOf(s: Statements): SharedStats {
   const refused = refusalsIn(countersOf(s)).filter(([, n]) => n > 0);
-  const outcomes = onlyNumber(s.sharedCount, {});
+  const outcomes = onlyNumber(s.sharedCount);
   return {
     outcomes,
-    newestAtMs: outcomes === 0 ? null : onlyNumber(s.sharedNewest, {}),
+    newestAtMs: outcomes === 0 ? null : onlyNumber(s.sharedNewest),
     refused: Object.fromEntries(refused),
   };
 }
