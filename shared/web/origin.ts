@@ -14,18 +14,9 @@ export interface OriginParts {
   readonly port: number;
 }
 
-export type OriginError =
-  | 'not-a-url'
-  | 'not-https'
-  | 'has-credentials'
-  | 'bad-port'
-  | 'bad-name'
-  | 'too-long'
-  | 'has-path';
-
 export type OriginResult =
   | { readonly ok: true; readonly value: OriginParts }
-  | { readonly ok: false; readonly code: OriginError; readonly message: string };
+  | { readonly ok: false; readonly message: string };
 
 /** A DNS name has at most 253 characters (RFC 1035 section 2.3.4), plus scheme, brackets and port. */
 const MAX_ORIGIN_CHARS = 272;
@@ -58,19 +49,18 @@ function whyNoName(host: string): string | null {
 function checkedPartsOf(url: URL): OriginResult {
   const parts = partsOf(url);
   const why = parts.ok ? whyNoName(url.hostname) : null;
-  return why === null ? parts : refuse('bad-name', why);
+  return why === null ? parts : refuse(why);
 }
 
-function refuse(code: OriginError, message: string): OriginResult {
-  return { ok: false, code, message };
+function refuse(message: string): OriginResult {
+  return { ok: false, message };
 }
 
 function partsOf(url: URL): OriginResult {
-  if (url.protocol !== 'https:') return refuse('not-https', `${url.protocol}// is not https`);
-  if (url.username !== '' || url.password !== '')
-    return refuse('has-credentials', 'an origin has no user or password');
-  if (url.port === '0') return refuse('bad-port', 'port 0 cannot be connected to');
-  if (url.origin.length > MAX_ORIGIN_CHARS) return refuse('too-long', 'the host name is too long');
+  if (url.protocol !== 'https:') return refuse(`${url.protocol}// is not https`);
+  if (url.username !== '' || url.password !== '') return refuse('an origin has no user or password');
+  if (url.port === '0') return refuse('port 0 cannot be connected to');
+  if (url.origin.length > MAX_ORIGIN_CHARS) return refuse('the host name is too long');
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const port = url.port === '' ? DEFAULT_HTTPS_PORT : Number(url.port);
   return { ok: true, value: { origin: url.origin as Origin, host, port } };
@@ -82,13 +72,13 @@ function partsOf(url: URL): OriginResult {
  */
 export function parseOrigin(input: string): OriginResult {
   const text = input.trim();
-  if (text.length > MAX_ORIGIN_CHARS) return refuse('too-long', 'the origin is too long');
+  if (text.length > MAX_ORIGIN_CHARS) return refuse('the origin is too long');
   // A bare host:port would otherwise parse as a scheme.
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(withScheme)) return refuse('not-a-url', `"${text}" is not an origin`);
+  if (!URL.canParse(withScheme)) return refuse(`"${text}" is not an origin`);
   const url = new URL(withScheme);
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    return refuse('has-path', `"${text}" has a path; an origin is scheme, host and port only`);
+    return refuse(`"${text}" has a path; an origin is scheme, host and port only`);
   return checkedPartsOf(url);
 }
 
