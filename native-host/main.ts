@@ -5,12 +5,11 @@
 import './wire/stdio.ts';
 import type { SentReply } from '@photofinish/shared/port/reply';
 import { WIRE_ERRORS } from '@photofinish/shared/port/wire';
-import { openHostCache } from './cache/store.ts';
+import { cacheSalt, openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
 import { type FleetSettings, loadSettings, type Settings, SettingsError } from './config.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { openLog } from './log.ts';
-import { readSalt, saltPath } from './network/key.ts';
 import { recordOnlyOn, systemSource, watchNetwork } from './network/watch.ts';
 import { raceBudget } from './race/budget.ts';
 import { PROGRAM } from './version.ts';
@@ -72,7 +71,7 @@ function settingsOf(config: string | undefined): Settings {
 function serve(settings: Settings, caller: Caller): void {
   const clock = systemClock;
   const aboutSalt: string[] = [];
-  const salt = readSalt(saltPath(settings.cachePath), (message) => aboutSalt.push(message));
+  const salt = cacheSalt(settings.cachePath, (message) => aboutSalt.push(message));
   const log = openLog({ path: settings.logsPath, salt, clock, complain });
   for (const message of aboutSalt) log.write('salt', { message });
   let fleet: Fleet | undefined;

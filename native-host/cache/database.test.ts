@@ -23,7 +23,7 @@ import { systemClock } from '../clock.ts';
 import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { Database } from './database.ts';
 import { APPLICATION_ID, isPlainlyCurrent, SCHEMA_VERSION, whyNotOurs } from './schema.ts';
-import { type HostCache, openHostCache } from './store.ts';
+import { cacheSalt, type HostCache, openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;
 const WRITER = join(import.meta.dirname, '../testing/cache-writer.ts');
@@ -127,6 +127,7 @@ for (const [what, text] of [
     assert.equal(cache.stats().store, 'memory');
     assert.match(cache.stats().storeReason ?? '', /left alone/);
     assert.throws(() => cache.wipe(), /left alone/);
+    assert.equal(cacheSalt(path).length, 32);
     assert.equal(readFileSync(path, 'latin1'), text);
     assert.equal(statSync(path).mode & 0o777, 0o644);
     assert.deepEqual(readdirSync(directory), ['diary.txt']);
@@ -224,14 +225,19 @@ test('journals are looked for beside the file that a link leads to', async (t) =
   newer.close();
 });
 
-test("another program's database is left alone", async (t) => {
-  const path = join(await folder(t), 'places.sqlite');
-  const foreign = new DatabaseSync(path);
-  foreign.exec('CREATE TABLE bookmarks (url)');
-  foreign.close();
-  const before = readFileSync(path);
-  assert.match(open(path).stats().storeReason ?? '', /another program/);
-  assert.deepEqual(readFileSync(path), before);
+test("another program's database is left alone, with nothing beside it, whichever journal it keeps", async (t) => {
+  for (const journal of ['DELETE', 'WAL']) {
+    const directory = await folder(t);
+    const path = join(directory, 'places.sqlite');
+    const foreign = new DatabaseSync(path);
+    foreign.exec(`PRAGMA journal_mode = ${journal}; CREATE TABLE bookmarks (url)`);
+    foreign.close();
+    const before = readFileSync(path);
+    assert.match(open(path).stats().storeReason ?? '', /another program/);
+    assert.equal(cacheSalt(path).length, 32);
+    assert.deepEqual(readFileSync(path), before);
+    assert.deepEqual(readdirSync(directory), ['places.sqlite']);
+  }
 });
 
 test('a directory writable by others, a pipe, and a file of another user are not trusted', async (t) => {

@@ -13,7 +13,6 @@ import {
   mark,
   migrate,
   whyNotOurs,
-  whyNotToOpen,
 } from './schema.ts';
 
 /** Result codes of sqlite3.h. */
@@ -123,12 +122,15 @@ function whyNotTrusted(path: string): string | null {
   return null;
 }
 
-/** Opened read-only, because closing a writable connection would already change another version's file. */
+/**
+ * Another program's database is not even opened: where it keeps a journal (WAL), reading alone would create two files
+ * beside it. Opened read-only, because closing a writable connection would already change another version's file.
+ */
 function whyLeaveAlone(path: string): string | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
   if (isPlainlyCurrent(path)) return null;
-  const unlike = whyNotToOpen(path);
-  if (unlike !== null) return `the file is left alone: ${unlike}`;
+  const foreign = whyNotOurs(path);
+  if (foreign !== null) return `the file is left alone: ${foreign}`;
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     return foreignReason(db);

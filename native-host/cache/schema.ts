@@ -258,19 +258,17 @@ export function isPlainlyCurrent(path: string): boolean {
   );
 }
 
-/** Why SQLite must not even open a file for writing, in words: it would take a short text for an empty database. */
-export function whyNotToOpen(path: string): string | null {
-  return whyNoDatabase(headOf(path));
-}
-
-/** Why an unreadable file is not ours to move, in words; null: it is marked as ours, empty, or does not exist. */
+/**
+ * Why a file is not ours to open or to move, in words; null: it is marked as ours, empty, or does not exist. SQLite would
+ * take a short text for an empty database.
+ */
 export function whyNotOurs(path: string): string | null {
   const head = headOf(path);
   if (head.length === 0 || isMarked(head)) return null;
   return whyNoDatabase(head) ?? "it is another program's database";
 }
 
-/** Why an unusable file is not ours; null if that is not the reason. Never throws. */
+/** The same, and null for a file that cannot be read. Never throws. */
 export function whyForeign(path: string): string | null {
   try {
     return whyNotOurs(path);

@@ -8,6 +8,7 @@ import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
+import { readSalt, saltPath } from '../network/key.ts';
 import { asideFiles } from '../paths.ts';
 import { CacheUnavailable, Database, isDiskFull } from './database.ts';
 import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
@@ -38,7 +39,7 @@ import {
   type Statements,
   sharedOf,
 } from './rows.ts';
-import { onlyNumber } from './schema.ts';
+import { onlyNumber, whyForeign } from './schema.ts';
 
 /** A network is judged by what happened on it within this time. */
 const EVIDENCE_MS = 24 * 3_600_000;
@@ -141,6 +142,15 @@ export interface HostCacheOptions {
   readonly limits?: CacheLimits;
   /** Under which key other machines share what they know of an origin; null, or absent: nothing is shared. */
   readonly sharedKey?: (origin: Origin) => string | null;
+}
+
+/**
+ * The salt of a cache's networks, created beside its file if necessary. Beside another program's file nothing is written:
+ * the salt then lives as long as the process. `log` receives messages for the user.
+ */
+export function cacheSalt(cachePath: string, log: (message: string) => void = () => {}): Uint8Array {
+  const file = saltPath(cachePath);
+  return readSalt(file, { log, isKept: () => whyForeign(cachePath) === null });
 }
 
 /** Opens the cache; it always works, while necessary in memory (`store()` says so). */

@@ -5,7 +5,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { CacheUnavailable } from '../cache/database.ts';
 import { recallOf } from '../cache/policy.ts';
 import { whyForeign } from '../cache/schema.ts';
-import { type HostCache, type HostCacheOptions, openHostCache } from '../cache/store.ts';
+import { cacheSalt, type HostCache, type HostCacheOptions, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import {
   defaultConfigPath,
@@ -17,7 +17,6 @@ import {
 } from '../config.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/entry.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { readSalt, saltPath } from '../network/key.ts';
 import type { Network } from '../network/watch.ts';
 import type { RacerParts, RunRace } from '../racer.ts';
 import type { Terminal } from './terminal.ts';
@@ -41,7 +40,7 @@ export function cachePath(path: string | null): string {
 
 /** The salt beside a cache, created if necessary; reports one that was unusable and has been replaced. */
 export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>): Uint8Array {
-  return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
+  return cacheSalt(cachePath, (message) => terminal.error('salt-damaged', message));
 }
 
 /** How a cache that goes on in memory, or was damaged, is reported. */

@@ -151,12 +151,9 @@ for (const [what, spoil] of [
     spoil(path);
     const spoilt = readFileSync(path);
     const said: string[] = [];
-    const salt = readSalt(path, (message) => said.push(message));
+    const salt = readSalt(path, { log: (message) => said.push(message) });
     assert.notDeepEqual(salt, before);
-    assert.deepEqual(
-      readSalt(path, (message) => said.push(message)),
-      salt,
-    );
+    assert.deepEqual(readSalt(path, { log: (message) => said.push(message) }), salt);
     assert.equal(said.length, 1);
     assert.match(said[0] ?? '', /was replaced/);
     const aside = readdirSync(directory).filter((name) => name !== 'cache.db.salt');
@@ -174,7 +171,7 @@ test('a pipe or a world-writable directory is refused as a place for the salt, w
   chmodSync(join(directory, 'open'), 0o777);
   for (const path of [pipe, join(directory, 'open', 'salt')]) {
     const said: string[] = [];
-    assert.equal(readSalt(path, (message) => said.push(message)).length, 32);
+    assert.equal(readSalt(path, { log: (message) => said.push(message) }).length, 32);
     assert.match(said.join(), /cannot be used/);
   }
   assert.ok(statSync(pipe).isFIFO());

@@ -198,14 +198,24 @@ function makeSalt(path: string, aside: string | null): Uint8Array {
   return fresh;
 }
 
+interface SaltOptions {
+  readonly log?: (message: string) => void;
+  /** Asked only if there is no salt that can be used. */
+  readonly isKept?: () => boolean;
+}
+
 /**
  * The salt beside the cache, created at first use; helpers that start concurrently use the same one. A damaged salt, or
  * one that others could have written, is set aside and replaced. If no file can be used, the salt lives as long as the
- * process. `log` receives messages for the user.
+ * process, and where `isKept` says that nothing may be written. `log` receives messages for the user.
  */
-export function readSalt(path: string, log: (message: string) => void = () => {}): Uint8Array {
+export function readSalt(
+  path: string,
+  { log = () => {}, isKept = () => true }: SaltOptions = {},
+): Uint8Array {
   const kept = keptSalt(path);
   if (kept.state === 'kept') return kept.salt;
+  if (!isKept()) return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   if (kept.state === 'unusable' && !kept.mendable) {
     log(`the salt ${path} cannot be used (${kept.reason}); another is used for this run`);
     return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
