@@ -56,6 +56,14 @@ function readContact(text: string): string {
   throw new Complaint('bad-usage', '--contact takes an address or a URL, which goes into the User-Agent');
 }
 
+/** HOST:PORT alone would be read as a URL whose scheme is the host. */
+function readMonitor(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '')
+    return text;
+  throw new Complaint('bad-usage', `--monitor takes a URL, for example http://127.0.0.1:8222, not "${text}"`);
+}
+
 /** The hostname as a worker's name. */
 export function ownName(): string {
   const name = hostname()
@@ -119,7 +127,7 @@ export function parseSurveyCommand(args: readonly string[]) {
     out: values.out,
     html: values.html,
     json: values.json ?? false,
-    monitor: values.monitor ?? null,
+    monitor: values.monitor === undefined ? null : readMonitor(values.monitor),
     /** Whether it ends when nothing is left. */
     drain: values.drain ?? false,
     replicas: wholeNumber('replicas', values.replicas, 1, 5, 1),

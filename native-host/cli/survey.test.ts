@@ -77,6 +77,11 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['load --json', 'bad-usage', /^survey load does not take --json, which belongs to status, export$/],
   ['pause census', 'bad-usage', /^survey pause takes no argument "census"; --survey names the survey$/],
   ['work list.txt --vantage a', 'bad-usage', /^survey work takes no argument "list\.txt"/],
+  ['doctor --monitor 127.0.0.1:8222', 'bad-usage', /--monitor takes a URL, for example http:.* not "127/],
+  ['doctor --monitor nats.test:8222', 'bad-usage', /--monitor takes a URL/],
+  ['doctor --monitor nats://a.test:4222', 'bad-usage', /--monitor takes a URL/],
+  ['doctor --monitor http://u:p@a.test:8222', 'bad-usage', /--monitor takes a URL/],
+  ['doctor --monitor=', 'bad-usage', /--monitor takes a URL/],
   ['status --drain', 'bad-usage', /^survey status does not take --drain, which belongs to work, collect$/],
   ['export d --server nats://a', 'bad-usage', /^survey export does not take --server/],
   [
@@ -129,6 +134,11 @@ test('what is not given', () => {
     budgetChange: {},
     ...{ resolver: null, allowPrivate: false, fleet: false },
   });
+});
+
+test('a monitoring address is taken as it was given', () => {
+  for (const url of ['http://127.0.0.1:8222', 'https://nats.test/', 'HTTP://[::1]:8222'])
+    assert.equal(parse(`doctor --monitor ${url}`).monitor, url);
 });
 
 test('the largest and smallest values are taken', () => {
