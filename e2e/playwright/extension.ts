@@ -134,6 +134,9 @@ async function withExtensionPage<Result>(
   if (extension == null) throw new Error('The extension, which makes reports, runs in Chromium only.');
   const page = await context.newPage();
   try {
+    // A page's routes come before its context's, which are the test's: with one for all requests there, this page would
+    // not load.
+    await page.route(`${extension}/**`, (route) => route.continue());
     await page.goto(`${extension}/popup/popup.html?tab=-1`, { timeout: ANSWER_TIMEOUT_MS });
     return await run(page);
   } finally {

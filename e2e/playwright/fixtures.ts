@@ -19,6 +19,7 @@ import {
   test as base,
   chromium,
   expect,
+  type Page,
   type TestInfo,
 } from '@playwright/test';
 import { saltPath } from '../../native-host/network/key.ts';
@@ -144,6 +145,9 @@ const WELCOME_TIMEOUT_MS = 15_000;
 
 const WELCOME = '/welcome/welcome.html';
 
+/** The empty page with which a browser starts, by its context: a test expects only pages that it opened. */
+const firstPages = new WeakMap<BrowserContext, Page>();
+
 /**
  * A fresh installation opens its welcome page, an unexpected page for the test, which is closed. Returns the extension's
  * origin.
@@ -267,6 +271,8 @@ export const test = base.extend<PhotofinishFixtures>({
         ignoreDefaultArgs: ['--disable-extensions'],
       });
       registerContext(context, { extension: await closeWelcome(context), namesNetworks });
+      const [first] = context.pages();
+      if (first !== undefined) firstPages.set(context, first);
       await restoreState(context, storageState);
       watchResponses(context, browserName);
       await use(context);
@@ -274,6 +280,12 @@ export const test = base.extend<PhotofinishFixtures>({
     } finally {
       await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     }
+  },
+
+  // Not before: without any page some browsers end.
+  page: async ({ page, context }, use) => {
+    await firstPages.get(context)?.close();
+    await use(page);
   },
 
   photofinish: [

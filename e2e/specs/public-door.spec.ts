@@ -127,6 +127,24 @@ test('a response that a route gives is one of no server', async ({ page, photofi
   expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 1, 'http/1.1': 0, unknown: 0 } });
 });
 
+test('routes of the whole context do not reach the extension', async ({ page, context, served }) => {
+  const { origin } = served.origins.h2only;
+  await context.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: 'a mock' }));
+  await page.goto(`${origin}/mocked`);
+  await expect(page).toHaveUsedProtocol('unknown');
+  await context.unrouteAll();
+  await context.route(/^(?!https:)/, (route) => route.abort());
+  await page.goto(origin);
+  await expect(page).toHaveUsedProtocol('h2');
+});
+
+test('a test that uses a page has no other one', async ({ page, context, served }) => {
+  expect(context.pages()).toEqual([page]);
+  await page.goto(served.origins.h2only.origin);
+  await expect(page).toHaveUsedProtocol('h2');
+  expect(context.pages()).toEqual([page]);
+});
+
 test('a response that is not counted yet is pending, and in the report', async ({
   page,
   photofinish,
