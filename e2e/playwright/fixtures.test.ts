@@ -10,7 +10,7 @@ import { compareReports } from '@photofinish/shared/report/report-compare';
 import { comparison, report, reportOrigin } from '../../shared/testing/race-samples.ts';
 import { TOP } from '../scratch.ts';
 import { machineSalt, withoutNetworks } from './extension.ts';
-import { checkScripts, helperCommand, helperSettings } from './fixtures.ts';
+import { checkedOptions, checkScripts, helperCommand, helperSettings } from './fixtures.ts';
 
 /** The URL of the fixtures in a project that has this package where npm puts the helper; null: nothing is there. */
 function projectWith(
@@ -70,6 +70,19 @@ test('on Windows tests run without the helper, and settings for it are refused',
     [null, null],
   );
   assert.throws(() => helperSettings(settings, 'win32'), /Windows/);
+});
+
+test('an option that is not given, or undefined, has its default; one that does not exist is refused', () => {
+  const defaults = { helper: true, attachReport: true };
+  assert.deepEqual(checkedOptions({}), defaults);
+  const unset = { helper: undefined, attachReport: undefined } as object;
+  assert.deepEqual(checkedOptions(unset), defaults);
+  assert.deepEqual(checkedOptions({ helper: false, attachReport: false }), {
+    helper: false,
+    attachReport: false,
+  });
+  const misspelt = { attachreport: false } as object;
+  assert.throws(() => checkedOptions(misspelt), /has helper and attachReport, not attachreport\.$/);
 });
 
 test('tests without JavaScript are refused in one sentence', () => {

@@ -176,6 +176,18 @@ function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): Co
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
+/** The options with their defaults. Throws for one that does not exist, which would seem to have been heeded. */
+export function checkedOptions(options: PhotofinishOptions): Required<PhotofinishOptions> {
+  const other = Object.keys(options).find((name) => !(name in DEFAULTS));
+  if (other !== undefined)
+    throw new Error(`photofinishOptions has ${Object.keys(DEFAULTS).join(' and ')}, not ${other}.`);
+  // A value may be given as undefined.
+  return {
+    helper: options.helper ?? DEFAULTS.helper,
+    attachReport: options.attachReport ?? DEFAULTS.attachReport,
+  };
+}
+
 /** Playwright would switch off the extension's own scripts too. Throws if it would. */
 export function checkScripts(javaScriptEnabled: boolean | undefined): void {
   if (javaScriptEnabled !== false) return;
@@ -252,7 +264,7 @@ export const test = base.extend<PhotofinishFixtures>({
       return;
     }
     checkScripts(javaScriptEnabled);
-    const settings = helperSettings({ ...DEFAULTS, ...photofinishOptions }.helper, process.platform);
+    const settings = helperSettings(checkedOptions(photofinishOptions).helper, process.platform);
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     try {
       const namesNetworks = settings !== null && (await installHelper(dir, settings));
@@ -290,13 +302,14 @@ export const test = base.extend<PhotofinishFixtures>({
 
   photofinish: [
     async ({ context, photofinishOptions }, use, testInfo) => {
+      const { attachReport: attaches } = checkedOptions(photofinishOptions);
       // A test may close its context, or the browser crash; a report needs a page in it.
       let closed = false;
       context.on('close', () => {
         closed = true;
       });
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
-      if (closed || !{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
+      if (closed || !attaches || !hasExtension(context)) return;
       await attachReport(testInfo, await reportOf(context));
     },
     { auto: true },

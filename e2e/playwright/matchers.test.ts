@@ -144,6 +144,8 @@ test('what is no page, protocol or option is refused, whatever is asserted', asy
   await refused(page, ['h3', { origin: 'http://a.test' }], /is not https/);
   await refused(page, ['h3', { orgin: A }], /origin and timeout, not orgin/);
   await refused(page, ['h3', { timeout: '2s' }], /milliseconds/);
+  await refused(page, ['h3', 2000], /options as an object, not 2000/);
+  await refused(page, ['h3', null], /options as an object, not null/);
   await refused(new LocatorLike(), ['h3'], /a Playwright page, not LocatorLike/);
   await refused(`${A}/`, ['h3'], /a Playwright page, not "https:\/\/a\.test\/"/);
   await assert.rejects(adoption(`${A}/` as unknown as Page), /a Playwright page, not "/);

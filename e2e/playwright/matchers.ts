@@ -199,7 +199,11 @@ interface MatcherOptions {
 }
 
 /** The options as they are used: the origin in canonical form. Throws for what is none. */
-function checkedOptions({ origin, timeout = DEFAULT_TIMEOUT_MS, ...others }: MatcherOptions) {
+function checkedOptions(options: MatcherOptions) {
+  // A number looks like a timeout, and has no properties.
+  if (typeof options !== 'object' || options === null)
+    throw new Error(`toHaveUsedProtocol takes its options as an object, not ${options}.`);
+  const { origin, timeout = DEFAULT_TIMEOUT_MS, ...others } = options;
   const [other] = Object.keys(others);
   if (other !== undefined)
     throw new Error(`toHaveUsedProtocol has the options origin and timeout, not ${other}.`);
