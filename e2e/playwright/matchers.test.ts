@@ -125,6 +125,8 @@ test('nothing is counted of a page that failed to load, or that no server sent',
   ] as const) {
     await assert.rejects(adoption(fakePage(url)), why);
     await assert.rejects(originsOf(fakePage(url)), why);
+    await assert.rejects(expect(fakePage(url)).toHaveUsedProtocol('h3', { timeout: 0 }), why);
+    await assert.rejects(expect(fakePage(url)).not.toHaveUsedProtocol('h3', { timeout: 0 }), why);
   }
 });
 

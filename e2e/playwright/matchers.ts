@@ -177,11 +177,16 @@ function isRecorded({ view, extended, seen }: PageEvidence): boolean {
 /** The error pages of Chromium and Firefox. */
 const ERROR_PAGE = /^(chrome-error:|about:(net|cert)error)/;
 
+/** Why no server sent a page, in words; null: one did. */
+function whyNotServed(url: string): string | null {
+  if (/^https?:/.test(url)) return null;
+  return ERROR_PAGE.test(url) ? 'the page failed to load' : `no server sent ${url || 'the page'}`;
+}
+
 /** Throws for a page that no server sent: there is nothing to wait for. */
 function checkServed(url: string): void {
-  if (/^https?:/.test(url)) return;
-  const why = ERROR_PAGE.test(url) ? 'the page failed to load' : `no server sent ${url || 'the page'}`;
-  throw new Error(`Photofinish has nothing to count: ${why}.`);
+  const why = whyNotServed(url);
+  if (why !== null) throw new Error(`Photofinish has nothing to count: ${why}.`);
 }
 
 /** Throws for anything but a page: a locator, a frame or a URL has no document of its own. */
@@ -272,14 +277,17 @@ export const expect = base.extend({
     };
     const evidence = await evidenceUntil(page, wanted, timeout);
     const of = origin ?? page.url();
+    const used = usedProtocols(evidence, origin);
+    // A page that failed to load has the URL of the browser's error page, which says nothing to the reader.
+    const unserved = used.length === 0 ? whyNotServed(page.url()) : null;
     return {
       name: 'toHaveUsedProtocol',
       pass: wanted(evidence) !== this.isNot,
       expected,
-      actual: usedProtocols(evidence, origin)[0] ?? null,
+      actual: used[0] ?? null,
       message: () =>
         `expected ${of} ${this.isNot ? 'not ' : ''}to have come over ${expected}; ` +
-        `${usedText(evidence, origin)}.${reasonText(evidence, expected, origin)}`,
+        `${unserved ?? usedText(evidence, origin)}.${reasonText(evidence, expected, origin)}`,
     };
   },
 });
