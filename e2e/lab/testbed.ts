@@ -4,7 +4,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
-import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
+import { type RunningOrigin, startOrigins } from '../origins/start.ts';
 
 /**
  * Linux's PM QoS interface: while it is open, processors enter no idle state with a longer exit latency than the value
@@ -28,10 +28,8 @@ function keepAwake(): (() => void) | null {
 }
 
 const CADDY_HOST = 'caddy.test';
-const OWN_HOST = 'own.test';
-/** The default port of browsers; the other server has its own port. */
+/** The default port of browsers. */
 export const CADDY_PORT = 443;
-const OWN_PORT = 8443;
 
 export interface Testbed {
   readonly client: Namespace;
@@ -52,14 +50,10 @@ export interface Testbed {
 }
 
 /**
- * Opens a testbed with a certificate for each host and our origins running at its far end, by name; rejects if that is
- * impossible, so check `networkUnavailable('tun')` first.
+ * Opens a testbed with a certificate for each host; rejects if that is impossible, so check `networkUnavailable('tun')`
+ * first.
  */
-export async function openTestbed<Name extends string = never>(
-  seed: number,
-  hosts: readonly string[],
-  origins = {} as Readonly<Record<Name, OriginSettings>>,
-): Promise<Testbed & { readonly origins: Readonly<Record<Name, RunningOrigin>> }> {
+export async function openTestbed(seed: number, hosts: readonly string[]): Promise<Testbed> {
   await using opening = new AsyncDisposableStack();
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
   opening.defer(network.close);
@@ -67,7 +61,7 @@ export async function openTestbed<Name extends string = never>(
   const { server } = network.peers;
   const { linkPid } = server;
   if (linkPid === null) throw new Error('the link has no process');
-  const running = await startOrigins({ origins, certificateHosts: [...hosts], inside: server });
+  const running = await startOrigins({ origins: {}, certificateHosts: hosts, inside: server });
   opening.defer(running.stop);
   const { caPath, spki } = running;
   const certified = (host: string) => {
@@ -82,7 +76,6 @@ export async function openTestbed<Name extends string = never>(
     linkPid,
     caPath,
     spki,
-    origins: running.origins,
     async startCaddy([host, ...others], options = {}) {
       const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
       const caddy = await startCaddy({
@@ -109,30 +102,26 @@ export interface Target extends RunningOrigin {
   readonly address: string;
 }
 
-/** A testbed on which both servers run all the time. */
+/** A testbed on which Caddy runs all the time. */
 export interface ServedTestbed extends Testbed {
   /** With Caddy's default log settings; advertises HTTP/3 by Alt-Svc. */
   readonly caddy: Target & Pick<RunningCaddy, 'pid' | 'version'>;
-  readonly own: Target;
   /** Whether the processors are kept out of deep idle states while it is open. */
   readonly awake: boolean;
 }
 
 /** Like `openTestbed`. */
 export async function openServedTestbed(seed = 1): Promise<ServedTestbed> {
-  const own: OriginSettings = { host: OWN_HOST, address: '::', port: OWN_PORT, h3: true, altSvc: 'auto' };
   await using opening = new AsyncDisposableStack();
-  const testbed = await openTestbed(seed, [CADDY_HOST], { own });
+  const testbed = await openTestbed(seed, [CADDY_HOST]);
   opening.defer(testbed.close);
   const sleepAgain = keepAwake();
   if (sleepAgain !== null) opening.defer(sleepAgain);
-  const address = testbed.server.ipv4;
   const caddy = await testbed.startCaddy([CADDY_HOST]);
   const closing = opening.move();
   return {
     ...testbed,
-    caddy: { ...caddy, address },
-    own: { ...testbed.origins.own, address },
+    caddy: { ...caddy, address: testbed.server.ipv4 },
     awake: sleepAgain !== null,
     close: () => closing.disposeAsync(),
   };
