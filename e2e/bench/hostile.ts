@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { greet, type HostPort, openHelper, raceBesideForecasts, type SideBySide } from '../helper/port.ts';
 import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
-import { startOrigins } from '../origins/start.ts';
+import { certificateOf, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
@@ -31,12 +31,8 @@ await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-hostile');
 const local = await startOrigins({ origins: {}, certificateHosts: [PEER_HOST] });
 closing.defer(local.stop);
-const certificate = local.certificates[PEER_HOST];
-if (certificate === undefined) throw new Error(`no certificate for ${PEER_HOST}`);
-const identity = {
-  cert: readFileSync(certificate.certPath, 'utf8'),
-  key: readFileSync(certificate.keyPath, 'utf8'),
-};
+const { certPath, keyPath } = certificateOf(local, PEER_HOST);
+const identity = { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') };
 const [world, { resolver, refusedPort, silentPort, peerPorts }] = await openHostileWorld(identity);
 closing.defer(async () => void (await world.terminate()));
 const config = join(dir, 'config.json');

@@ -184,9 +184,7 @@ async function open(
     subjects.map(async (subject) => ({ subject, version: await subject.version() })),
   );
   const avoided = ways.flatMap(({ way }) => subjects.map((subject) => hostOf(way, subject)));
-  const [first, ...others] = [...hostsOf(sweeps, delaysMs), ...avoided];
-  if (first === undefined) throw new BadUsage('there is nothing to measure');
-  const testbed = await openNamedTestbed(seed, [first, ...others]);
+  const testbed = await openNamedTestbed(seed, [...hostsOf(sweeps, delaysMs), ...avoided]);
   return {
     testbed,
     present: versions.flatMap(({ subject, version }) => (version === null ? [] : { subject, version })),

@@ -41,9 +41,9 @@ export interface Testbed {
   readonly caPath: string;
   /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
   readonly spki: readonly string[];
-  /** Starts Caddy at the far end for those hosts, for which the testbed must have been opened; the first is its own. */
+  /** Starts Caddy at the far end for those hosts, for which the testbed must have been opened. */
   startCaddy(
-    hosts: readonly [string, ...string[]],
+    hosts: readonly string[],
     options?: Pick<CaddyOptions, 'bodyBytes' | 'accessLog' | 'routes'>,
   ): Promise<RunningCaddy>;
   close(): Promise<void>;
@@ -64,11 +64,6 @@ export async function openTestbed(seed: number, hosts: readonly string[]): Promi
   const running = await startOrigins({ origins: {}, certificateHosts: hosts, inside: server });
   opening.defer(running.stop);
   const { caPath, spki } = running;
-  const certified = (host: string) => {
-    const certificate = running.certificates[host];
-    if (certificate === undefined) throw new Error(`there is no certificate for ${host}`);
-    return { host, certificate };
-  };
   const closing = opening.move();
   return {
     client,
@@ -76,22 +71,11 @@ export async function openTestbed(seed: number, hosts: readonly string[]): Promi
     linkPid,
     caPath,
     spki,
-    async startCaddy([host, ...others], options = {}) {
+    async startCaddy(hosts, options = {}) {
       const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
-      const caddy = await startCaddy({
-        ...certified(host),
-        ...(others.length > 0 && { alsoHosts: others.map(certified) }),
-        caPath,
-        ...options,
-        inside,
-      });
-      let stopped: Promise<void> | undefined;
-      const stop = () => {
-        stopped ??= caddy.stop();
-        return stopped;
-      };
-      closing.defer(stop);
-      return { ...caddy, stop };
+      const caddy = await startCaddy({ hosts, certifiedBy: running, ...options, inside });
+      closing.defer(caddy.stop);
+      return caddy;
     },
     close: () => closing.disposeAsync(),
   };

@@ -7,7 +7,7 @@ import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { goProgram } from '../test-programs.ts';
 import { answerOf, freePort, startProgram } from './stack.ts';
-import type { Certificate, RunningOrigin } from './start.ts';
+import { type Authority, certificateOf, type RunningOrigin } from './start.ts';
 
 /** Caddy replaces this with the protocol's name. */
 const PLACEHOLDER = '{http.request.proto}';
@@ -17,12 +17,10 @@ const PROTOCOL_CHARS = 8;
 const GRACE_PERIOD = '100ms';
 
 export interface CaddyOptions {
-  /** A host that `startOrigins` created a certificate for (`certificateHosts`). */
-  host: string;
-  certificate: Certificate;
-  caPath: string;
-  /** Further hosts that serve the same page. */
-  alsoHosts?: readonly { host: string; certificate: Certificate }[];
+  /** All serve the same page; the first is its own. */
+  hosts: readonly string[];
+  /** Origins that were started with certificates for all of them. */
+  certifiedBy: Authority;
   /** Pads its page with spaces to this length; default: no padding. */
   bodyBytes?: number;
   /** Routes in Caddy's configuration format, instead of its page. */
@@ -51,11 +49,16 @@ export interface RunningCaddy extends RunningOrigin {
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const binary = goProgram('caddy');
   const dir = await scratchDirectory('caddy');
-  const { inside } = options;
+  const {
+    hosts: [host],
+    certifiedBy: { caPath },
+    inside,
+  } = options;
+  if (host === undefined) throw new Error('Caddy needs a host');
   const port = inside?.port ?? (await freePort());
   const configPath = path.join(dir, 'caddy.json');
   const listen = inside === undefined ? `127.0.0.1:${port}` : `:${port}`;
-  await writeFile(configPath, JSON.stringify(configuration(options, listen, dir)));
+  await writeFile(configPath, JSON.stringify(configuration(options, host, listen, dir)));
   const version = (await runOrThrow(binary, ['version'])).trim();
   const clear = () => rm(dir, { recursive: true, force: true });
   const running = await startProgram({
@@ -73,7 +76,7 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
     // It listens on TCP first and sends Alt-Svc only once it listens on UDP, so the header shows that it is ready.
     ready: async (pid) =>
       inside === undefined
-        ? (await answerOf({ ...options, port }))?.['alt-svc'] !== undefined
+        ? (await answerOf({ host, port, caPath }))?.['alt-svc'] !== undefined
         : listens(pid, port),
   }).catch(async (error) => {
     await clear();
@@ -84,11 +87,11 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
     await running.stop();
     await clear();
   };
-  return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
+  return { origin: `https://${host}:${port}`, host, port, pid, version, stop };
 }
 
 /** Serves its page at any URL. */
-function pageRoute({ host, bodyBytes = 0 }: CaddyOptions): object {
+function pageRoute(host: string, bodyBytes = 0): object {
   const page =
     `<!doctype html><html lang="en"><title>${host}</title>` +
     '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">' +
@@ -114,9 +117,9 @@ function logging(accessLog: string | undefined): object {
   return { logs: { default: complaints, access } };
 }
 
-function configuration(options: CaddyOptions, listen: string, dir: string): object {
-  const { alsoHosts = [], accessLog } = options;
-  const certificates = [options, ...alsoHosts].map(({ certificate }) => certificate);
+function configuration(options: CaddyOptions, host: string, listen: string, dir: string): object {
+  const { hosts, certifiedBy, accessLog } = options;
+  const certificates = hosts.map((each) => certificateOf(certifiedBy, each));
   return {
     admin: { disabled: true, config: { persist: false } },
     storage: { module: 'file_system', root: dir },
@@ -130,7 +133,7 @@ function configuration(options: CaddyOptions, listen: string, dir: string): obje
             protocols: ['h1', 'h2', 'h3'],
             automatic_https: { disable: true },
             tls_connection_policies: [{}],
-            routes: options.routes ?? [pageRoute(options)],
+            routes: options.routes ?? [pageRoute(host, options.bodyBytes)],
             ...(accessLog !== undefined && { logs: {} }),
           },
         },

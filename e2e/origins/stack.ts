@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../browsers/browser.ts';
 import { onPath } from '../run/find-browser.mjs';
-import type { Certificate } from './start.ts';
+import { type Authority, type Certificate, certificateOf } from './start.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
@@ -133,8 +133,7 @@ export type ServedProtocol = 'h3' | 'h2' | 'http/1.1';
 
 interface StackOptions {
   readonly host: string;
-  readonly certificate: Certificate;
-  readonly caPath: string;
+  readonly certifiedBy: Authority;
   /** An empty directory for its files. */
   readonly dir: string;
 }
@@ -215,13 +214,17 @@ interface ServerProgram extends Pick<Program, 'file' | 'args' | 'cwd' | 'env'> {
 /** A server on a port of loopback; it is ready once it answers, and once it advertises HTTP/3 if it speaks that. */
 export function startLogging(
   name: string,
-  configure: (options: StackOptions & { readonly port: number }) => Promise<ServerProgram>,
+  configure: (
+    options: StackOptions & { readonly certificate: Certificate; readonly port: number },
+  ) => Promise<ServerProgram>,
 ): Stack['start'] {
   return async (options) => {
     const port = await freePort();
-    const { version, h3, log, versionOf, ...program } = await configure({ ...options, port });
+    const { host, certifiedBy } = options;
+    const certificate = certificateOf(certifiedBy, host);
+    const { version, h3, log, versionOf, ...program } = await configure({ ...options, certificate, port });
     const ready = async () => {
-      const headers = await answerOf({ ...options, port });
+      const headers = await answerOf({ host, port, caPath: certifiedBy.caPath });
       return headers !== null && (!h3 || headers['alt-svc'] !== undefined);
     };
     const { stop } = await startProgram({ name, ...program, ready });

@@ -8,6 +8,7 @@ import { runCommand, runOrThrow } from '../child-process.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { GO_MISSING, PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
 import { startCaddy } from './caddy.ts';
+import { listen } from './raw.ts';
 import {
   freePort,
   HEADERS,
@@ -20,7 +21,7 @@ import {
   type Stack,
   startLogging,
 } from './stack.ts';
-import { type SeenRequest, startOrigins } from './start.ts';
+import { certificateOf, type SeenRequest, startOrigins } from './start.ts';
 
 const here = () => null;
 const APP_DIRECTORY = fileURLToPath(new URL('hypercorn/', import.meta.url));
@@ -28,11 +29,11 @@ const APP_DIRECTORY = fileURLToPath(new URL('hypercorn/', import.meta.url));
 const embedded: Stack = {
   name: 'hyper and quinn',
   absent: here,
-  async start({ host, caPath }) {
+  async start({ host, certifiedBy }) {
     const seen: SeenRequest[] = [];
     const running = await startOrigins({
       origins: { page: { host, h3: true, altSvc: 'auto' } },
-      certifiedBy: { caPath },
+      certifiedBy,
       onRequest: (request) => seen.push(request),
     });
     return {
@@ -49,7 +50,7 @@ const embedded: Stack = {
 const caddy: Stack = {
   name: 'Caddy',
   absent: () => (onPath('go') === null ? GO_MISSING : null),
-  async start({ dir, ...options }) {
+  async start({ dir, host, certifiedBy }) {
     const accessLog = join(dir, 'access.log');
     const headers = Object.fromEntries(Object.entries(HEADERS).map(([name, value]) => [name, [value]]));
     const answer = (type: string, body: string) => ({
@@ -61,7 +62,7 @@ const caddy: Stack = {
       { match: [{ path: ['/'] }], handle: [answer('text/html', PAGE)], terminal: true },
       { handle: [answer('text/javascript', '')] },
     ];
-    const { port, version, stop } = await startCaddy({ ...options, accessLog, routes });
+    const { port, version, stop } = await startCaddy({ hosts: [host], certifiedBy, accessLog, routes });
     const served = await logFrom(accessLog, (line) => JSON.parse(line).request.proto);
     return { port, version: version.split(' ')[0] ?? version, h3: true, served, stop };
   },
@@ -70,7 +71,8 @@ const caddy: Stack = {
 const nodeHttp2: Stack = {
   name: 'node:http2',
   absent: here,
-  async start({ certificate }) {
+  async start({ host, certifiedBy }) {
+    const certificate = certificateOf(certifiedBy, host);
     const answered: ServedProtocol[] = [];
     const server = createSecureServer(
       {
@@ -85,19 +87,13 @@ const nodeHttp2: Stack = {
         response.end(page ? PAGE : '');
       },
     );
-    const port = await freePort();
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    const sessions = new Set<{ destroy(): void }>();
-    server.on('session', (session) => sessions.add(session));
+    const { port, stop } = await listen(server, await freePort());
     return {
       port,
       version: process.version,
       h3: false,
       served: async () => answered,
-      async stop() {
-        server.close();
-        for (const session of sessions) session.destroy();
-      },
+      stop: async () => stop(),
     };
   },
 };

@@ -117,6 +117,16 @@ export interface RunningOrigins<Name extends string> extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** Running origins as others use their certificates: for servers of these hosts, and clients that trust them. */
+export type Authority = Pick<RunningOrigins<string>, 'caPath' | 'certificates'>;
+
+/** Throws if no certificate was created for the host (`certificateHosts`). */
+export function certificateOf({ certificates }: Pick<Authority, 'certificates'>, host: string): Certificate {
+  const certificate = certificates[host];
+  if (certificate === undefined) throw new Error(`no certificate for ${host}`);
+  return certificate;
+}
+
 interface ReadyLine {
   caPath: string;
   spki: string[];

@@ -213,14 +213,10 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   caddy: [
     async ({ authority }, use) => {
-      const certificate = authority.certificates[CADDY_HOST];
-      if (certificate === undefined) throw new Error(`no certificate for ${CADDY_HOST}`);
-      const caddy = await startCaddy({ host: CADDY_HOST, certificate, caPath: authority.caPath }).catch(
-        (error) => {
-          if (error.message === GO_MISSING) return null;
-          throw error;
-        },
-      );
+      const caddy = await startCaddy({ hosts: [CADDY_HOST], certifiedBy: authority }).catch((error) => {
+        if (error.message === GO_MISSING) return null;
+        throw error;
+      });
       await use(caddy);
       await caddy?.stop();
     },

@@ -16,17 +16,11 @@ const sorted = (protocols: readonly (string | null)[]) =>
 
 for (const stack of presentStacks())
   test(`${stack.name}: protocols, verdict and requests match its own log`, async ({ authority, dir }) => {
-    const certificate = authority.certificates[HOST];
-    if (certificate === undefined) throw new Error(`no certificate for ${HOST}`);
     const own = join(dir, 'stack');
     await mkdir(own);
     const { caPath } = authority;
-    const { h3, port, served, stop, version } = await stack.start({
-      host: HOST,
-      certificate,
-      caPath,
-      dir: own,
-    });
+    const options = { host: HOST, certifiedBy: authority, dir: own };
+    const { h3, port, served, stop, version } = await stack.start(options);
     test.info().annotations.push({ type: 'stack', description: `${stack.name} ${version}` });
     const origin = `https://${HOST}:${port}`;
     const run = (...args: string[]) =>

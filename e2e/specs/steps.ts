@@ -8,6 +8,7 @@ import type { Popup, Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
 import type { Identity } from '../origins/raw.ts';
 import {
+  certificateOf,
   type OriginSettings,
   type RunningOrigins,
   type SeenRequest,
@@ -154,11 +155,10 @@ const SERVED = { timeout: 40_000 };
 
 /** The certificate and key of a host, for a server of the spec's own. */
 export async function identityOf(
-  { certificates }: Pick<LocalOriginsByKind, 'certificates'>,
+  authority: Pick<LocalOriginsByKind, 'certificates'>,
   host: string,
 ): Promise<Identity> {
-  const files = certificates[host];
-  if (files === undefined) throw new Error(`no certificate for ${host}`);
+  const files = certificateOf(authority, host);
   return { cert: await readFile(files.certPath), key: await readFile(files.keyPath) };
 }
 

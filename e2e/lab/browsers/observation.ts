@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { decode } from 'dns-packet';
 import * as v from 'valibot';
 import type { Namespace } from '../../network/namespace.ts';
+import { protocolOf } from '../../origins/stack.ts';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../test-programs.ts';
 
 const SCRIPT = fileURLToPath(new URL('capture.py', import.meta.url));
@@ -117,23 +118,16 @@ export type Observation = v.InferOutput<typeof observationSchema>;
 const requestSchema = v.object({
   request: v.object({ remote_ip: v.string(), proto: v.string(), host: v.string() }),
 });
-const PROTOCOLS: Readonly<Record<string, 'h1' | 'h2' | 'h3'>> = {
-  'HTTP/1.1': 'h1',
-  'HTTP/2.0': 'h2',
-  'HTTP/3.0': 'h3',
-};
 
-export interface LoggedRequest {
+export interface LoggedRequest extends NonNullable<Observation['request']> {
   readonly host: string;
-  readonly protocol: 'h1' | 'h2' | 'h3';
-  readonly family: 4 | 6;
 }
 
 /** A line of Caddy's access log. Throws for anything else. */
 export function readRequest(line: string): LoggedRequest {
   const { remote_ip, proto, host } = v.parse(requestSchema, JSON.parse(line)).request;
-  const protocol = PROTOCOLS[proto];
-  if (protocol === undefined) throw new Error(`the server's log names the protocol ${proto}`);
+  const served = protocolOf(proto);
+  const protocol = served === 'http/1.1' ? 'h1' : served;
   // Clients may name the default port.
   return { host: host.replace(/:443$/, ''), protocol, family: remote_ip.includes(':') ? 6 : 4 };
 }

@@ -147,14 +147,11 @@ async function drain(server: Peer): Promise<void> {
 }
 
 /** Opens the testbed for those hosts; rejects if that is impossible, as `openTestbed` does. */
-export async function openNamedTestbed(
-  seed: number,
-  hosts: readonly [Host, ...Host[]],
-): Promise<NamedTestbed> {
-  const [first, ...others] = hosts.map(({ name }) => name) as [string, ...string[]];
+export async function openNamedTestbed(seed: number, hosts: readonly Host[]): Promise<NamedTestbed> {
+  const hostNames = hosts.map(({ name }) => name);
   await using opening = new AsyncDisposableStack();
   const dir = await scratchIn(opening, 'lab-browsers');
-  const testbed = await openTestbed(seed, [first, ...others]);
+  const testbed = await openTestbed(seed, hostNames);
   opening.defer(testbed.close);
   const { client, server, caPath, spki } = testbed;
   const device = server.clientDevice;
@@ -166,7 +163,7 @@ export async function openNamedTestbed(
   await route();
   const accessLog = join(dir, 'access.log');
   await writeFile(accessLog, '');
-  const caddy = await testbed.startCaddy([first, ...others], { accessLog, routes: routesFor(hosts) });
+  const caddy = await testbed.startCaddy(hostNames, { accessLog, routes: routesFor(hosts) });
   const names = Object.fromEntries(hosts.map((host) => [host.name, scriptOf(host, server.ipv6)]));
   const dns = await startDnsInside(client, RESOLVER, names);
   opening.defer(dns.stop);
@@ -182,7 +179,7 @@ export async function openNamedTestbed(
   return {
     client,
     server,
-    hosts: [first, ...others],
+    hosts: hostNames,
     caPath,
     spki,
     resolver: dns.resolver,

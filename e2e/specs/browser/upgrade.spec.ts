@@ -117,14 +117,11 @@ test('each response is counted under the protocol that its server logged', async
   dir,
   open,
 }) => {
-  const certificate = authority.certificates[HOST];
-  if (certificate === undefined) throw new Error(`no certificate for ${HOST}`);
-  const { caPath } = authority;
   const running = await Promise.all(
     presentStacks().map(async (stack, index) => {
       const own = join(dir, `stack-${index}`);
       await mkdir(own);
-      const started = await stack.start({ host: HOST, certificate, caPath, dir: own });
+      const started = await stack.start({ host: HOST, certifiedBy: authority, dir: own });
       return { ...started, name: stack.name, origin: `https://${HOST}:${started.port}` };
     }),
   );

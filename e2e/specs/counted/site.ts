@@ -1,12 +1,11 @@
 // Servers for all kinds: Caddy with a host for each, its files, and its own log of the protocol of each response.
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { LocalOrigins } from '../../browsers/session.ts';
 import { startCaddy } from '../../origins/caddy.ts';
+import { listen, type TcpPeer } from '../../origins/raw.ts';
 import { protocolOf, type ServedProtocol } from '../../origins/stack.ts';
 import { type RunningOrigin, type SeenRequest, startOrigins } from '../../origins/start.ts';
 import { hostOf, KINDS, type Kind, type Tools } from './kinds.ts';
@@ -211,7 +210,7 @@ function routes(dir: string, backendPort: number): object[] {
 }
 
 /** A server that sends one message: over a WebSocket (RFC 6455), or as an event of a stream that it never ends. */
-async function startBackend(): Promise<{ port: number; stop: () => void }> {
+function startBackend(): Promise<TcpPeer> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: counted\n\n');
   });
@@ -227,9 +226,7 @@ async function startBackend(): Promise<{ port: number; stop: () => void }> {
     // A Close frame is answered with one.
     socket.on('data', () => socket.end(Buffer.from([0x88, 0])));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, stop: () => server.close() };
+  return listen(server);
 }
 
 /** A request as its server saw it. */
@@ -278,19 +275,16 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
     onRequest: (request) => seen.push(request),
   });
   opening.use(running);
-  const [first, ...alsoHosts] = ofCaddy.map(hostOf).map((host) => {
-    const certificate = running.certificates[host];
-    if (certificate === undefined) throw new Error(`no certificate for ${host}`);
-    return { host, certificate };
-  });
-  if (first === undefined) throw new Error('there are no kinds');
   const backend = await startBackend();
   opening.defer(backend.stop);
   const files = join(dir, 'files');
   const accessLog = join(dir, 'access.log');
-  const { caPath } = running;
-  const served = { routes: routes(files, backend.port), accessLog };
-  const { port, stop } = await startCaddy({ ...first, alsoHosts, caPath, ...served });
+  const { port, stop } = await startCaddy({
+    hosts: ofCaddy.map(hostOf),
+    certifiedBy: running,
+    routes: routes(files, backend.port),
+    accessLog,
+  });
   opening.defer(stop);
   const caddys = ofCaddy.map((name) => {
     const host = hostOf(name);
