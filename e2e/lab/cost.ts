@@ -8,13 +8,11 @@ import {
   type CostPlan,
   cellOf,
   cellsOf,
-  type Extent,
   OBJECTS,
   RTT_MS,
   SERVER_TITLES,
   SERVERS,
   type SegmentRecord,
-  type ServerName,
   segmentsOf,
 } from './cost/cells.ts';
 import {
@@ -41,10 +39,7 @@ const USAGE = `usage: npm run lab -- cost [OPTION...]
   --seed N          decides order and gaps; default: 1
   --fresh           start a new record instead of resuming the last one`;
 
-interface CostOptions extends LoadOptions {
-  readonly extent: Extent;
-  readonly servers: readonly ServerName[];
-}
+type CostOptions = CostPlan & LoadOptions;
 
 const OPTIONS = { ...LOAD_OPTIONS, server: { type: 'string' } } as const;
 

@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { shuffled } from '../bench/measure.ts';
 import { openNetwork } from '../network/open.ts';
 import { bufferBytes, mainThreadMs, memoryOf, processors, processorTimeOf, slabBytes } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
@@ -16,10 +15,12 @@ import {
   drivenEntries,
   HIT_SHARES,
   type HitShare,
+  type LoadTurn,
   OBJECTS,
   type ObjectBytes,
   objectTitle,
   RTT_MS,
+  turnsIn,
 } from './cost/cells.ts';
 import {
   findLoads,
@@ -92,12 +93,8 @@ const SWEEP = WINNERS.flatMap((winner) => HIT_SHARES.map((hitShare) => cached(wi
 /** P1's future work. */
 const BEYOND: readonly Way[] = [{ kind: 'six' }, { kind: 'middlebox' }];
 
-/** The loads that are driven for one object and security, ascending. */
-export interface DrivenLoads {
-  readonly objectBytes: ObjectBytes;
-  readonly security: Security;
-  readonly driven: readonly number[];
-}
+/** The loads that are driven for one object and security. */
+export type DrivenLoads = Omit<P1Findings['loads'][number], 'notDriven'>;
 
 /** The cells that are compared with each other. */
 type Group = readonly Cell[];
@@ -120,20 +117,11 @@ export function groupsOf(loads: readonly DrivenLoads[], full: boolean): Group[] 
 /** Long enough for some hundred requests, short enough that the machine is the same for a whole group. */
 const TURN_SECONDS = 3;
 
-interface Turn {
-  readonly cell: Cell;
-  /** From 0; every cell of a group has one turn in each. */
-  readonly round: number;
-}
+type Turn = LoadTurn<Cell>;
 
-/** Group by group, the rounds of each one after the other, the cells of a round in random order. */
+/** All turns in order. */
 export function turnsOf(groups: readonly Group[], secondsPerCell: number, random: Random): Turn[] {
-  const rounds = Math.max(1, Math.round(secondsPerCell / TURN_SECONDS));
-  return groups.flatMap((group) =>
-    Array.from({ length: rounds }, (_, round) =>
-      shuffled(group, random).map((cell): Turn => ({ cell, round })),
-    ).flat(),
-  );
+  return turnsIn(groups, Math.max(1, Math.round(secondsPerCell / TURN_SECONDS)), random);
 }
 
 const nullable = v.nullable(figure);
@@ -362,11 +350,7 @@ const USAGE = `usage: npm run lab -- p1 [OPTION...]
   --seed N          decides order and gaps; default: 1
   --fresh           start a new record instead of resuming the last one`;
 
-interface P1Options extends LoadOptions {
-  readonly full: boolean;
-  readonly securities: readonly Security[];
-  readonly sctp: Transport;
-}
+type P1Options = P1Plan & LoadOptions;
 
 const OPTIONS = {
   ...LOAD_OPTIONS,

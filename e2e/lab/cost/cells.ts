@@ -116,20 +116,34 @@ export function cellsOf({ servers, objects, loads, extent }: Choice): Cell[] {
 const SEGMENT_SECONDS = 15;
 
 /** A part of a cell's time. */
-export interface Segment {
-  readonly cell: Cell;
-  /** From 0; every cell has one segment of each number. */
+export interface LoadTurn<Of extends { readonly id: string } = { readonly id: string }> {
+  readonly cell: Of;
+  /** From 0; every cell of a group has one turn in each. */
   readonly round: number;
+}
+
+/** Group by group, the rounds of each one after the other, the cells of a round in random order. */
+export function turnsIn<Of extends { readonly id: string }>(
+  groups: readonly (readonly Of[])[],
+  rounds: number,
+  random: Random,
+): LoadTurn<Of>[] {
+  const roundOf = (group: readonly Of[], round: number) =>
+    shuffled(group, random).map((cell) => ({ cell, round }));
+  return groups.flatMap((group) =>
+    Array.from({ length: rounds }, (_, round) => roundOf(group, round)).flat(),
+  );
+}
+
+export interface Segment extends LoadTurn<Cell> {
   readonly seconds: number;
 }
 
-/** All segments in order: round by round, with the cells of each in random order. */
+/** All segments in order. */
 export function segmentsOf(cells: readonly Cell[], secondsPerCell: number, random: Random): Segment[] {
   const rounds = Math.max(1, Math.round(secondsPerCell / SEGMENT_SECONDS));
   const seconds = secondsPerCell / rounds;
-  return Array.from({ length: rounds }, (_, round) =>
-    shuffled(cells, random).map((cell): Segment => ({ cell, round, seconds })),
-  ).flat();
+  return turnsIn([cells], rounds, random).map((turn) => ({ ...turn, seconds }));
 }
 
 const nullable = v.nullable(figure);
@@ -162,12 +176,16 @@ const sampleSchema = v.object({
 export type Sample = v.InferOutput<typeof sampleSchema>;
 
 const driveSchema = v.object({
+  /** Null without a start. */
   lateP99Ms: nullable,
+  /** Ended over expected. */
   rateShare: figure,
   failedShare: figure,
   idleShare: figure,
+  /** Why the load does not count as driven; empty if it does. */
   why: v.array(v.string()),
 });
+export type DriveJudgement = v.InferOutput<typeof driveSchema>;
 
 const segmentSchema = v.object({
   kind: v.literal('turn'),
@@ -188,10 +206,12 @@ const list = <Item>(item: v.GenericSchema<unknown, Item>) => v.pipe(v.array(item
 
 /** What every experiment under load is asked for. */
 export const askedOfLoads = {
+  /** Per cell. */
   seconds: count,
   objects: list(v.picklist(OBJECTS)),
-  /** Requested loads; null: determined by trial. */
+  /** Requested loads, ascending; null: determined by trial. */
   loads: v.nullable(list(count)),
+  /** Substrings of cell names; null: all. */
   cells: v.nullable(list(v.string())),
 };
 

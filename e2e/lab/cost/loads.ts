@@ -1,5 +1,6 @@
 // What the experiments under load, `cost` and `p1`, have in common: options, turns one after the other, and the loads
 // that this machine can drive, P1's if possible and otherwise steps up to the highest that passes the check.
+import type * as v from 'valibot';
 import { beginStep, formatDuration, heading, printLine } from '../../run/display.ts';
 import {
   BadUsage,
@@ -12,7 +13,7 @@ import {
   wholeNumber,
 } from '../experiment.ts';
 import { type Journal, turnKey } from '../journal.ts';
-import { type DrivenLoads, OBJECTS, type ObjectBytes } from './cells.ts';
+import { type askedOfLoads, type DrivenLoads, type LoadTurn, OBJECTS } from './cells.ts';
 
 export const LOAD_OPTIONS = {
   seconds: { type: 'string' },
@@ -25,14 +26,7 @@ export const LOAD_OPTIONS = {
   fresh: { type: 'boolean', default: false },
 } as const;
 
-export interface LoadOptions {
-  /** Per cell. */
-  readonly seconds: number;
-  readonly objects: readonly ObjectBytes[];
-  /** Ascending; null: determined by trial. */
-  readonly loads: readonly number[] | null;
-  /** Substrings of cell names; null: all. */
-  readonly cells: readonly string[] | null;
+export interface LoadOptions extends v.InferOutput<v.ObjectSchema<typeof askedOfLoads, undefined>> {
   readonly seed: number;
   readonly fresh: boolean;
 }
@@ -155,12 +149,6 @@ export async function findLoads<Of extends object>(
     found.push({ ...of, ...loads });
   }
   return found;
-}
-
-/** A part of a cell's time. */
-export interface LoadTurn {
-  readonly cell: { readonly id: string };
-  readonly round: number;
 }
 
 interface LoadTurns<Turn extends LoadTurn, Line> {

@@ -11,7 +11,6 @@ import { type OriginSettings, startOrigins } from '../../origins/start.ts';
 import {
   bufferBytes,
   memoryOf,
-  type Processors,
   type ProcessorTime,
   processors,
   processorTimeOf,
@@ -19,9 +18,17 @@ import {
   socketsOf,
 } from '../../proc.ts';
 import { openTestbed, type Target, type Testbed } from '../testbed.ts';
-import type { ObjectBytes, Sample, Segment, SegmentRecord, ServerName } from './cells.ts';
+import type {
+  DriveJudgement,
+  LoadTurn,
+  ObjectBytes,
+  Sample,
+  Segment,
+  SegmentRecord,
+  ServerName,
+} from './cells.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator, type Winner } from './generator.ts';
-import { LEAST_IDLE_SHARE, type LoadTurn, MOST_FAILED_SHARE, percent } from './loads.ts';
+import { LEAST_IDLE_SHARE, MOST_FAILED_SHARE, percent } from './loads.ts';
 
 const PORT = 443;
 /** For the other winner, where a server needs a port per host. */
@@ -179,16 +186,6 @@ export interface Drive {
   readonly complaints: readonly string[];
 }
 
-interface DriveJudgement {
-  readonly lateP99Ms: number;
-  /** Ended over expected. */
-  readonly rateShare: number;
-  readonly failedShare: number;
-  readonly idleShare: number;
-  /** Why the load does not count as driven; empty if it does. */
-  readonly why: readonly string[];
-}
-
 /** The delay of each start; an apparently early one, due to a coarser clock, counts as 0. */
 export function lateness(scheduledMs: readonly number[], startedMs: readonly number[]): number[] {
   return startedMs.map((atMs, index) => Math.max(0, atMs - (scheduledMs[index] ?? atMs)));
@@ -208,7 +205,7 @@ export function judgeDrive(drive: Drive): DriveJudgement {
   if (idleShare < LEAST_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
   if (failedShare > MOST_FAILED_SHARE) why.push(`failed: ${percent(failedShare)}`);
   if (drive.complaints.length > 0) why.push(`generator: ${drive.complaints[0]}`);
-  return { lateP99Ms, rateShare, failedShare, idleShare, why };
+  return { lateP99Ms: late.length === 0 ? null : lateP99Ms, rateShare, failedShare, idleShare, why };
 }
 
 /** Loads code, fills caches, and lets garbage collection reach a steady state; not measured. */
@@ -227,16 +224,9 @@ interface Pids {
   readonly link: number;
 }
 
-interface Reading {
-  readonly atMs: number;
-  readonly requests: number;
-  readonly server: ProcessorTime;
-  readonly client: ProcessorTime;
-  readonly link: ProcessorTime;
-  readonly all: Processors;
-}
+type Reading = ReturnType<typeof readAll>;
 
-function readAll(pids: Pids, generator: LoadGenerator): Reading {
+function readAll(pids: Pids, generator: LoadGenerator) {
   const all = processors();
   if (all === null) throw new Error('/proc/stat cannot be read');
   return {
@@ -297,20 +287,11 @@ export function seedOf({ cell, round }: LoadTurn, seed: number): number {
   return hash >>> 0;
 }
 
-/** The requests made by the client and their outcomes, including warm-up. */
-interface DriveRecord {
-  /** The start of the measured time, and the scheduled start of each request, milliseconds since 1970. */
-  readonly fromMs: number;
-  readonly scheduledMs: readonly number[];
-  readonly samples: readonly Sample[];
-}
-
-async function drive(
-  { cell, seconds }: Segment,
-  pids: Pids,
-  generator: LoadGenerator,
-  seed: number,
-): Promise<DriveRecord> {
+/**
+ * Resolves with the start of the measured time, and the scheduled start of each request, including warm-up,
+ * milliseconds since 1970.
+ */
+async function drive({ cell, seconds }: Segment, pids: Pids, generator: LoadGenerator, seed: number) {
   await pause(LOAD_MS);
   const durationMs = 1000 * seconds;
   const moments = exponentialMoments(cell.perSecond, WARM_UP_MS + durationMs, seededRandom(seed));
@@ -323,7 +304,7 @@ async function drive(
 
 function measuredBy(
   { cell, round }: Segment,
-  driven: DriveRecord,
+  driven: Awaited<ReturnType<typeof drive>>,
   generator: LoadGenerator,
 ): Omit<SegmentRecord, 'serverVersion'> {
   const { fromMs, scheduledMs, samples } = driven;
@@ -331,7 +312,7 @@ function measuredBy(
   const started = outcomes.map(({ startedAtMs }) => startedAtMs).toSorted((a, b) => a - b);
   const warmingUp = scheduledMs.filter((atMs) => atMs < fromMs).length;
   const [idleMs, busyMs] = [sum(samples, (one) => one.idleMs), sum(samples, (one) => one.busyMs)];
-  const { lateP99Ms, ...judged } = judgeDrive({
+  const judged = judgeDrive({
     scheduledMs: scheduledMs.slice(warmingUp),
     startedMs: started.slice(warmingUp),
     ended: sum(samples, ({ requests }) => requests),
@@ -346,8 +327,8 @@ function measuredBy(
     scenario: cell.id,
     turn: round,
     endedAtMs: Date.now(),
-    trials: [...samples],
-    drive: { ...judged, lateP99Ms: Number.isFinite(lateP99Ms) ? lateP99Ms : null, why: [...judged.why] },
+    trials: samples,
+    drive: judged,
     races: { of: races.length, h3: races.filter(({ adopted }) => adopted === 'h3').length },
   };
 }
