@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { scratchDirectory } from '../scratch.ts';
 import { openJournal } from './journal.ts';
 import { afterRefusalMs, batches, PATHS, type Scenario } from './paths/scenario.ts';
-import { expectedMs, PathsSession, parseOptions, usage } from './paths.ts';
+import { expectedMs, parseOptions, sessionOn, usage } from './paths.ts';
 import type { ServedTestbed } from './testbed.ts';
 
 const scenario = (name: string, usual: number): Scenario => ({
@@ -76,7 +76,7 @@ test("each turn is recorded with the link's report of its own packets", async (c
     return { up: both, down: both };
   };
   const testbed = { server: { report }, caddy: {} } as unknown as ServedTestbed;
-  const session = new PathsSession(testbed, journal);
+  const session = sessionOn(testbed, journal);
   const client = { name: 'h2', title: 'HTTP/2', kind: 'ours' } as const;
   for (const [turn, packets] of [3, 5].entries()) {
     // Of a lesson before the turn.

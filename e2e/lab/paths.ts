@@ -81,56 +81,51 @@ export function expectedMs({ scenarios }: Pick<PathsOptions, 'scenarios'>): numb
 
 type PathsJournal = Journal<PathsPlan, object, Line>;
 
-/** A session on a testbed; closing it closes its clients. */
-export class PathsSession implements Session {
-  readonly testbed: ServedTestbed;
-  readonly command;
-  readonly random = seededRandom(SEED);
-  readonly #journal: PathsJournal;
-  readonly #opened = new Map<Opener, Client | UnavailableClient>();
-  /** Receives progress messages from now on. */
-  progress = (_text: string): void => {};
+const presentIn = (all: readonly (Client | UnavailableClient)[]): Client[] =>
+  all.filter((each): each is Client => !isAbsent(each));
 
-  constructor(testbed: ServedTestbed, journal: PathsJournal) {
-    this.testbed = testbed;
-    this.command = commandLine(testbed);
-    this.#journal = journal;
-  }
-
-  open = async (openers: readonly Opener[]): Promise<Client[]> => {
-    for (const opener of openers)
-      if (!this.#opened.has(opener)) this.#opened.set(opener, await opener(this.testbed));
-    const all = openers.flatMap((opener) => this.#opened.get(opener) ?? []);
-    return all.filter((each): each is Client => !isAbsent(each));
-  };
-
-  record: Session['record'] = (where, { name, title, kind }, measure) =>
-    this.#journal.once(turnKey(where.scenario, name, where.turn), async () => {
-      const { server } = this.testbed;
-      // Discards what lessons and earlier clients' connections were still sending.
-      await server.report();
-      const trials = await measure();
-      const client = { client: name, title, clientKind: kind };
-      const link = await server.report();
-      return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials, link };
-    });
-
+interface PathsSession extends Omit<Session, 'progress'> {
   /** Records the clients used so far. */
-  async recordClients(): Promise<void> {
-    const all = [...this.#opened.values()];
-    const caddy = { Caddy: this.testbed.caddy.version };
-    const versions: Record<string, string> = Object.assign(
-      caddy,
-      ...all.map((each) => (isAbsent(each) ? {} : each.versions)),
-    );
-    await this.#journal.append({ kind: 'versions', versions });
-    for (const { name, title, kind, why } of all.filter(isAbsent))
-      await this.#journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
-  }
+  recordClients(): Promise<void>;
+  /** Closes the clients. */
+  close(): Promise<void>;
+}
 
-  async close(): Promise<void> {
-    for (const each of this.#opened.values()) if (!isAbsent(each)) await each.close();
-  }
+/** A session on a testbed, whose progress is displayed by whoever uses it. */
+export function sessionOn(testbed: ServedTestbed, journal: PathsJournal): PathsSession {
+  const { server, caddy } = testbed;
+  const opened = new Map<Opener, Client | UnavailableClient>();
+  return {
+    testbed,
+    command: commandLine(testbed),
+    random: seededRandom(SEED),
+    async open(openers) {
+      for (const opener of openers) if (!opened.has(opener)) opened.set(opener, await opener(testbed));
+      return presentIn(openers.flatMap((opener) => opened.get(opener) ?? []));
+    },
+    record: (where, { name, title, kind }, measure) =>
+      journal.once(turnKey(where.scenario, name, where.turn), async () => {
+        // Discards what lessons and earlier clients' connections were still sending.
+        await server.report();
+        const trials = await measure();
+        const client = { client: name, title, clientKind: kind };
+        const link = await server.report();
+        return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials, link };
+      }),
+    async recordClients() {
+      const all = [...opened.values()];
+      const versions = Object.assign(
+        { Caddy: caddy.version },
+        ...presentIn(all).map((each) => each.versions),
+      );
+      await journal.append({ kind: 'versions', versions });
+      for (const { name, title, kind, why } of all.filter(isAbsent))
+        await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
+    },
+    async close() {
+      for (const client of presentIn([...opened.values()])) await client.close();
+    },
+  };
 }
 
 const SCENARIOS: readonly Scenario[] = [
@@ -153,14 +148,15 @@ async function measure(
   journal: PathsJournal,
 ): Promise<boolean> {
   const { server } = testbed;
-  const session = new PathsSession(testbed, journal);
+  const session = sessionOn(testbed, journal);
   try {
     for (const { scenario, trials } of scenarios)
       await journal.once(scenario.name, async () => {
         const step = beginStep(scenario.title);
-        session.progress = step.detail;
         await server.report();
-        await scenario.measure(session, trials).finally(() => server.obstruct([]));
+        await scenario
+          .measure({ ...session, progress: step.detail }, trials)
+          .finally(() => server.obstruct([]));
         step.end(true);
         return { kind: 'link', scenario: scenario.name, link: await server.report() };
       });

@@ -297,92 +297,68 @@ const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
 
 /** A client that hangs would keep using the link on which others are measured, so the run ends with it. */
 async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const limit = formatDuration(limitMs);
-      reject(
-        new RunInterrupted(
-          `${name} has hung for ${limit}. What was measured is kept: run it again to go on.`,
-        ),
-      );
-    }, limitMs);
-  });
+  const overdue = Promise.withResolvers<never>();
+  const words = `${name} has hung for ${formatDuration(limitMs)}. What was measured is kept: run it again to go on.`;
+  const timer = setTimeout(() => overdue.reject(new RunInterrupted(words)), limitMs);
   try {
-    return await Promise.race([work, overdue]);
+    return await Promise.race([work, overdue.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** One cell's part of the run: the clients still taking part, and progress messages. */
-class CellRun {
-  readonly #measuring: MeasuringParts;
-  readonly #cell: Cell;
-  readonly #inIt: Map<string, Client>;
-  readonly #crashes: string[] = [];
-
-  constructor(measuring: MeasuringParts, { cell, turns }: CellPlan) {
-    this.#measuring = measuring;
-    this.#cell = cell;
-    const names = new Set(turns.map(({ client }) => client));
-    const present = measuring.clients.filter(({ name }) => names.has(name));
-    this.#inIt = new Map(present.map((client) => [client.name, client]));
-  }
-
-  /** The clients that crashed, as sentences. */
-  get crashes(): readonly string[] {
-    return this.#crashes;
-  }
-
-  get inIt(): readonly Client[] {
-    return [...this.#inIt.values()];
-  }
+/** One cell's part of the run: its clients, and those that crashed, as sentences. */
+function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell, turns }: CellPlan) {
+  const names = new Set(turns.map(({ client }) => client));
+  const present = clients.filter(({ name }) => names.has(name));
+  const inIt = new Map(present.map((client) => [client.name, client]));
+  const crashes: string[] = [];
 
   /**
    * The client's result, or null if it crashed: it then has no more turns in this cell, and its error is recorded.
    * Rejects with RunInterrupted if it takes longer than the limit.
    */
-  async #orOut<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
-    const { name } = client;
+  async function orOut<T>({ name }: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
     try {
       return await inTime(name, limitMs, work());
     } catch (cause) {
       if (cause instanceof RunInterrupted) throw cause;
-      this.#inIt.delete(name);
+      inIt.delete(name);
       const error = cause instanceof Error ? cause.message : String(cause);
-      this.#crashes.push(`${name} broke off at ${this.#cell.id} and has no more turns there: ${error}`);
-      const where = { scenario: this.#cell.id, client: name, endedAtMs: Date.now() };
-      await this.#measuring.journal.append({ kind: 'crash', ...where, error });
+      crashes.push(`${name} broke off at ${cell.id} and has no more turns there: ${error}`);
+      const where = { scenario: cell.id, client: name, endedAtMs: Date.now() };
+      await journal.append({ kind: 'crash', ...where, error });
       return null;
     }
   }
 
-  async prepare(client: Client): Promise<void> {
-    const startedMs = performance.now();
-    await this.#orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
-    const tookMs = performance.now() - startedMs;
-    if (client.prepare !== undefined) this.#measuring.estimate.prepared(client.name, this.#cell, tookMs);
-  }
-
-  async take({ client: name, number, trials: wanted }: Turn): Promise<void> {
-    const client = this.#inIt.get(name);
-    if (client === undefined) return;
-    const { link, journal, estimate } = this.#measuring;
-    // Discards what the previous client's connections were still sending.
-    await link.report();
-    const startedMs = performance.now();
-    const trials = await this.#orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
-      const given = await client.run(wanted);
-      if (given.length !== wanted)
-        throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);
-      return given;
-    });
-    if (trials === null) return;
-    estimate.measured(name, this.#cell, wanted, performance.now() - startedMs);
-    const where = { scenario: this.#cell.id, client: name, turn: number, endedAtMs: Date.now() };
-    await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
-  }
+  return {
+    crashes,
+    present,
+    async prepare(client: Client): Promise<void> {
+      const startedMs = performance.now();
+      await orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
+      const tookMs = performance.now() - startedMs;
+      if (client.prepare !== undefined) estimate.prepared(client.name, cell, tookMs);
+    },
+    async take({ client: name, number, trials: wanted }: Turn): Promise<void> {
+      const client = inIt.get(name);
+      if (client === undefined) return;
+      // Discards what the previous client's connections were still sending.
+      await link.report();
+      const startedMs = performance.now();
+      const trials = await orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
+        const given = await client.run(wanted);
+        if (given.length !== wanted)
+          throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);
+        return given;
+      });
+      if (trials === null) return;
+      estimate.measured(name, cell, wanted, performance.now() - startedMs);
+      const where = { scenario: cell.id, client: name, turn: number, endedAtMs: Date.now() };
+      await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
+    },
+  };
 }
 
 /** Measures what remains of the plan, recording each turn in the journal. Rejects with RunInterrupted. */
@@ -392,8 +368,8 @@ export async function measure(measuring: MeasuringParts, plan: readonly CellPlan
     if (turns.length === 0) continue;
     const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
     await setLink(measuring.link, cell);
-    const run = new CellRun(measuring, cellPlan);
-    for (const client of run.inIt) {
+    const run = beginCell(measuring, cellPlan);
+    for (const client of run.present) {
       step.detail(`preparing ${client.name}`);
       await run.prepare(client);
     }

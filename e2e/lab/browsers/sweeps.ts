@@ -208,48 +208,35 @@ export function hostOf(way: Way, subject: Subject): Host {
 }
 
 /** One client in a way, and its visits. */
-class Avoider {
-  readonly visits: AvoidanceVisit[] = [];
-  readonly subject: Subject;
-  readonly #testbed: NamedTestbed;
-  readonly #visitor: Visitor;
-  readonly #host: string;
-  #startedMs: number | null = null;
-
-  constructor(testbed: NamedTestbed, subject: Subject, visitor: Visitor, host: string) {
-    this.subject = subject;
-    this.#testbed = testbed;
-    this.#visitor = visitor;
-    this.#host = host;
-  }
-
-  /** Makes that many visits, each over a new connection. */
-  async learn(lessons: number): Promise<void> {
-    await this.#visitor.forget();
-    for (let lesson = 0; lesson < lessons; lesson += 1) {
-      await this.#visitor.learn(`https://${this.#host}/`);
-      await this.#visitor.part();
-    }
-  }
-
-  /** Visits, over a new connection by default. */
-  async visit({ keepsConnections = false } = {}): Promise<AvoidanceVisit> {
-    if (!keepsConnections) await this.#visitor.part();
-    await this.#testbed.drain();
-    const nowMs = performance.now();
-    this.#startedMs ??= nowMs;
-    const visited = {
-      startedMs: Math.round(nowMs - this.#startedMs),
-      ...(await this.#testbed.observe(this.#visitor, this.#host)),
-    };
-    this.visits.push(visited);
-    return visited;
-  }
-
-  close(): Promise<void> {
-    return this.#visitor.close();
-  }
+function avoiderOf(testbed: NamedTestbed, client: string, visitor: Visitor, host: string) {
+  const visits: AvoidanceVisit[] = [];
+  let firstMs: number | null = null;
+  return {
+    client,
+    visits,
+    /** Makes that many visits, each over a new connection. */
+    async learn(lessons: number): Promise<void> {
+      await visitor.forget();
+      for (let lesson = 0; lesson < lessons; lesson += 1) {
+        await visitor.learn(`https://${host}/`);
+        await visitor.part();
+      }
+    },
+    /** Visits, over a new connection by default. */
+    async visit({ keepsConnections = false } = {}): Promise<AvoidanceVisit> {
+      if (!keepsConnections) await visitor.part();
+      await testbed.drain();
+      const nowMs = performance.now();
+      firstMs ??= nowMs;
+      const startedMs = Math.round(nowMs - firstMs);
+      const visited = { startedMs, ...(await testbed.observe(visitor, host)) };
+      visits.push(visited);
+      return visited;
+    },
+    close: () => visitor.close(),
+  };
 }
+type Avoider = ReturnType<typeof avoiderOf>;
 
 async function visitLate(testbed: NamedTestbed, avoiders: readonly Avoider[]): Promise<void> {
   for (const avoider of avoiders) {
@@ -291,7 +278,7 @@ export async function avoid(
     for (const subject of subjects) {
       progress(`${subject.name} learns`);
       const visitor = await subject.start(testbed, 'full');
-      const avoider = new Avoider(testbed, subject, visitor, hostOf(way, subject).name);
+      const avoider = avoiderOf(testbed, subject.name, visitor, hostOf(way, subject).name);
       avoiders.push(avoider);
       await avoider.learn(way.lessons);
     }
@@ -307,7 +294,7 @@ export async function avoid(
       }
       await visitUntil(avoiders, limitMs);
     }
-    return avoiders.map(({ subject, visits }) => ({ client: subject.name, visits }));
+    return avoiders.map(({ client, visits }) => ({ client, visits }));
   } finally {
     await server.obstruct([]);
     await Promise.all(avoiders.map((avoider) => avoider.close()));
