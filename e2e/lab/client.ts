@@ -83,10 +83,7 @@ export interface Client {
 }
 
 /** A client that is unavailable here; the tables name it. */
-export interface UnavailableClient {
-  readonly name: string;
-  readonly title: string;
-  readonly kind: ClientKind;
+export interface UnavailableClient extends Pick<Client, 'name' | 'title' | 'kind'> {
   readonly why: string;
 }
 

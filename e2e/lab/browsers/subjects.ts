@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as v from 'valibot';
 import { talkWith } from '../../child-process.ts';
-import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import { type ClientKind, DEADLINE_MS, PHOTOFINISH, recordIn } from '../client.ts';
-import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
+import {
+  type BrowserName,
+  type BrowserSettings,
+  type ColdProfile,
+  MEASURED_BROWSERS,
+  START,
+  versionOf,
+} from '../clients/browsers.ts';
 import type { Visitor, VisitorHost } from './testbed.ts';
 
 /** Browsers run in a process inside the namespace that runs this file. */
@@ -29,31 +35,16 @@ export interface Subject {
   start(inside: VisitorHost, memory: Memory): Promise<Visitor>;
 }
 
-function browser(
-  kind: BrowserKind,
-  name: string,
-  title: string,
-  preferences: BrowserSettings['preferences'],
-): Subject {
+function browser(name: BrowserName): Subject {
+  const { title, ...measured } = MEASURED_BROWSERS[name];
   return {
     name,
     title,
     kind: 'browser',
-    async version() {
-      const executable = findBrowser(kind);
-      return executable === null ? null : versionOf(executable);
-    },
+    version: () => versionOf(measured.browser),
     async start({ client, program, hosts, spki, caPath }) {
       const dir = await scratchDirectory(`lab-${name}`);
-      const settings: BrowserSettings = {
-        browser: kind,
-        preferences,
-        hosts,
-        address: null,
-        spki,
-        caPath,
-        dir,
-      };
+      const settings: BrowserSettings = { ...measured, hosts, address: null, spki, caPath, dir };
       const { file, args } = program(process.execPath, [PROCESS, JSON.stringify(settings)]);
       const { next, tell, stop } = talkWith(name, client.spawn(file, args));
       const reply = async () => v.parse(replySchema, JSON.parse(await next()));
@@ -109,13 +100,10 @@ function ours(mode: 'race' | 'v3', title: string): Subject {
   };
 }
 
-/** Off by default in Firefox 153: Happy Eyeballs v3 in place of the earlier connection logic. */
-const HAPPY_EYEBALLS = 'network.http.happy_eyeballs_enabled';
-
 export const SUBJECTS: readonly Subject[] = [
-  browser('chromium', 'chromium', 'Chromium', {}),
-  browser('firefox', 'firefox', 'Firefox', { [HAPPY_EYEBALLS]: false }),
-  browser('firefox', 'firefox-he3', 'Firefox, Happy Eyeballs v3', { [HAPPY_EYEBALLS]: true }),
+  browser('chromium'),
+  browser('firefox'),
+  browser('firefox-he3'),
   ours('race', 'ours, race'),
   ours('v3', 'ours, v3'),
 ];

@@ -129,8 +129,10 @@ async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<Lab
   return trials;
 }
 
-/** The version that a browser's program prints. */
-export async function versionOf(executable: string): Promise<string> {
+/** The version that a browser's program prints; null if it is not installed. */
+export async function versionOf(browser: BrowserKind): Promise<string | null> {
+  const executable = findBrowser(browser);
+  if (executable === null) return null;
   const { stdout } = await runCommand(executable, ['--version']);
   return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
 }
@@ -141,41 +143,48 @@ export async function goPublic({ client, server }: Pick<ServedTestbed, 'client' 
   await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
 }
 
-const TITLES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+/** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
+const HAPPY_EYEBALLS = 'network.http.happy_eyeballs_enabled';
+
+/** By their names in results and on the command line. */
+export const MEASURED_BROWSERS = {
+  chromium: { browser: 'chromium', title: 'Chromium', preferences: {} },
+  firefox: { browser: 'firefox', title: 'Firefox', preferences: { [HAPPY_EYEBALLS]: false } },
+  'firefox-he3': {
+    browser: 'firefox',
+    title: 'Firefox, Happy Eyeballs v3',
+    preferences: { [HAPPY_EYEBALLS]: true },
+  },
+} as const satisfies Record<string, Pick<BrowserSettings, 'browser' | 'preferences'> & { title: string }>;
+export type BrowserName = keyof typeof MEASURED_BROWSERS;
+
 const VISIT_TITLES: Readonly<Record<Visit, string>> = {
   first: 'first visit',
   second: 'second visit, new connection',
 };
 
-/** A browser with preferences that differ from its defaults. */
-interface BrowserVariant {
-  /** Follows the browser's in the client's name. */
-  readonly name: string;
-  readonly title: string;
-  readonly preferences: Visits['preferences'];
-}
-
 /** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
-function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVariant): Opener {
-  const name = [kind, variant?.name ?? [], visit].flat().join('-');
-  const title = [TITLES[kind], variant?.title ?? [], VISIT_TITLES[visit]].flat().join(', ');
-  const preferences = variant?.preferences ?? {};
+function browserClient(of: BrowserName, visit: Visit): Opener {
+  const { title: browserTitle, ...settings } = MEASURED_BROWSERS[of];
+  const program = MEASURED_BROWSERS[settings.browser].title;
+  const name = `${of}-${visit}`;
+  const title = `${browserTitle}, ${VISIT_TITLES[visit]}`;
   return async (testbed) => {
     const { client, caPath, spki } = testbed;
     const { origin, host } = testbed.caddy;
-    const executable = findBrowser(kind);
-    if (executable === null) return { name, title, kind: 'browser', why: `${TITLES[kind]} was not found` };
+    const version = await versionOf(settings.browser);
+    if (version === null) return { name, title, kind: 'browser', why: `${program} was not found` };
     await goPublic(testbed);
     return {
       name,
       title,
       kind: 'browser',
-      versions: { [TITLES[kind]]: await versionOf(executable) },
+      versions: { [program]: version },
       async run(trials) {
         await using closing = new AsyncDisposableStack();
         const dir = await scratchIn(closing, `lab-${name}`);
         const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
-        const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
+        const visits: Visits = { ...settings, visit, trials, ...where, spki, caPath, dir };
         const { stdout, stderr } = await client.run(process.execPath, [PROCESS, JSON.stringify(visits)]);
         if (stdout === '') throw new Error(`${name}: ${stderr}`);
         return parseTrials(stdout);
@@ -277,21 +286,14 @@ const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, prefe
   };
 };
 
-/** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
-const HAPPY_EYEBALLS: BrowserVariant = {
-  name: 'he3',
-  title: 'Happy Eyeballs v3',
-  preferences: { 'network.http.happy_eyeballs_enabled': true },
-};
-
 /** By the client's name. */
 export const BROWSER_CLIENTS = {
-  'chromium-first': browser('chromium', 'first'),
-  'chromium-second': browser('chromium', 'second'),
-  'firefox-first': browser('firefox', 'first'),
-  'firefox-second': browser('firefox', 'second'),
-  'firefox-he3-first': browser('firefox', 'first', HAPPY_EYEBALLS),
-  'firefox-he3-second': browser('firefox', 'second', HAPPY_EYEBALLS),
+  'chromium-first': browserClient('chromium', 'first'),
+  'chromium-second': browserClient('chromium', 'second'),
+  'firefox-first': browserClient('firefox', 'first'),
+  'firefox-second': browserClient('firefox', 'second'),
+  'firefox-he3-first': browserClient('firefox-he3', 'first'),
+  'firefox-he3-second': browserClient('firefox-he3', 'second'),
 } as const;
 
 export const START: Readonly<Record<BrowserKind, StartVisiting>> = {

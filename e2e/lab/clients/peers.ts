@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { scratchIn, TOP } from '../../scratch.ts';
 import { goProgram, insistOnPython, PYTHON, PYTHON_FLAGS, rustProgram } from '../../test-programs.ts';
-import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
+import { type Client, DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import {
   ENCAPSULATION_PORT,
   PLAIN_PORT,
@@ -16,13 +16,8 @@ import {
 } from '../p1/transports.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
-/** A peer's program, ready to run on the testbed. */
-interface PeerProgram {
-  /** Versions of its components by name, from the program itself or its lock file. */
-  readonly versions: Readonly<Record<string, string>>;
-  run(trials: number): Promise<LabTrial[]>;
-  close?(): Promise<void>;
-}
+/** A peer's program, ready to run on the testbed; its versions are from the program itself or its lock file. */
+type PeerProgram = Pick<Client, 'versions' | 'run'> & Partial<Pick<Client, 'close'>>;
 
 /** A peer is absent if `open` rejects, for whatever reason. */
 function peer(name: string, title: string, open: (testbed: ServedTestbed) => Promise<PeerProgram>): Opener {
@@ -35,11 +30,6 @@ function peer(name: string, title: string, open: (testbed: ServedTestbed) => Pro
   };
 }
 
-/** Versions by name, from a program's output. Throws a ValiError for anything else. */
-function parseVersions(json: string): Record<string, string> {
-  return v.parse(v.record(v.string(), v.string()), JSON.parse(json));
-}
-
 /**
  * A program that reads its order from standard input: the origin, the CA file, the number of trials, their deadline and
  * further settings. With the argument `versions` it prints its versions instead.
@@ -49,7 +39,8 @@ async function orderedProgram(
   [file, ...words]: readonly [string, ...string[]],
   more: object = {},
 ): Promise<PeerProgram> {
-  const versions = parseVersions(await client.runOrThrow(file, [...words, 'versions']));
+  const printed = JSON.parse(await client.runOrThrow(file, [...words, 'versions']));
+  const versions = v.parse(v.record(v.string(), v.string()), printed);
   const run = async (trials: number): Promise<LabTrial[]> => {
     const order = { origin: { host, port, address }, ca: caPath, trials, deadlineMs: DEADLINE_MS, ...more };
     const input = JSON.stringify(order);
