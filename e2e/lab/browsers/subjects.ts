@@ -1,23 +1,11 @@
 // The clients of `browsers`: Chromium, Firefox with and without Happy Eyeballs v3, and our command line in two modes.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import * as v from 'valibot';
-import { talkWith } from '../../child-process.ts';
 import { scratchDirectory } from '../../scratch.ts';
-import { type ClientKind, DEADLINE_MS, PHOTOFINISH, recordIn } from '../client.ts';
-import {
-  type BrowserName,
-  type BrowserSettings,
-  type ColdProfile,
-  MEASURED_BROWSERS,
-  START,
-  versionOf,
-} from '../clients/browsers.ts';
+import { type ClientKind, PHOTOFINISH, recordIn } from '../client.ts';
+import { type BrowserName, MEASURED_BROWSERS, startBrowser, versionOf } from '../clients/browsers.ts';
 import type { Visitor, VisitorHost } from './testbed.ts';
 
-/** Browsers run in a process inside the namespace that runs this file. */
-const PROCESS = import.meta.filename;
 /** Our races that teach the client about the host. */
 const LESSONS = 3;
 
@@ -35,34 +23,19 @@ export interface Subject {
   start(inside: VisitorHost, memory: Memory): Promise<Visitor>;
 }
 
-function browser(name: BrowserName): Subject {
-  const { title, ...measured } = MEASURED_BROWSERS[name];
+function browserSubject(name: BrowserName): Subject {
+  const { title, browser } = MEASURED_BROWSERS[name];
   return {
     name,
     title,
     kind: 'browser',
-    version: () => versionOf(measured.browser),
-    async start({ client, program, hosts, spki, caPath }) {
-      const dir = await scratchDirectory(`lab-${name}`);
-      const settings: BrowserSettings = { ...measured, hosts, address: null, spki, caPath, dir };
-      const { file, args } = program(process.execPath, [PROCESS, JSON.stringify(settings)]);
-      const { next, tell, stop } = talkWith(name, client.spawn(file, args));
-      const reply = async () => v.parse(replySchema, JSON.parse(await next()));
-      const ask = async (command: Command) => {
-        tell(command);
-        return (await reply()).error;
-      };
-      const visit = (url: string) => ask({ do: 'visit', url });
-      await reply();
+    version: () => versionOf(browser),
+    async start({ spawn, hosts, spki, caPath }) {
+      const running = await startBrowser(name, spawn, { hosts, address: null, spki, caPath });
       return {
-        visit,
-        forget: async () => void (await ask({ do: 'forget' })),
-        learn: async (url) => void (await visit(url)),
-        part: async () => void (await ask({ do: 'part' })),
-        async close() {
-          await stop();
-          await rm(dir, { recursive: true, force: true });
-        },
+        ...running,
+        visit: async (url) => (await running.visit(url)).error,
+        learn: async (url) => void (await running.visit(url)),
       };
     },
   };
@@ -101,54 +74,9 @@ function ours(mode: 'race' | 'v3', title: string): Subject {
 }
 
 export const SUBJECTS: readonly Subject[] = [
-  browser('chromium'),
-  browser('firefox'),
-  browser('firefox-he3'),
+  browserSubject('chromium'),
+  browserSubject('firefox'),
+  browserSubject('firefox-he3'),
   ours('race', 'ours, race'),
   ours('v3', 'ours, v3'),
 ];
-
-const commandSchema = v.variant('do', [
-  /** Closes the profile, if there is one, and opens another without history. */
-  v.object({ do: v.literal('forget') }),
-  v.object({ do: v.literal('visit'), url: v.string() }),
-  /** Closes all connections of the profile, which keeps what it has learnt. */
-  v.object({ do: v.literal('part') }),
-]);
-type Command = v.InferOutput<typeof commandSchema>;
-
-/** The reply to a command; the error says why a visit failed. */
-const replySchema = v.object({ error: v.optional(v.string()) });
-type Reply = v.InferOutput<typeof replySchema>;
-
-async function visit({ tab }: ColdProfile, url: string): Promise<Reply> {
-  try {
-    await tab.goto(url, { timeoutMs: DEADLINE_MS });
-    return {};
-  } catch (error) {
-    return { error: String(error).split('\n')[0] ?? '' };
-  }
-}
-
-async function obey(settings: BrowserSettings): Promise<void> {
-  const running = await START[settings.browser](settings);
-  let profile: ColdProfile | null = null;
-  const reply = (message: Reply) => process.stdout.write(`${JSON.stringify(message)}\n`);
-  try {
-    reply({});
-    for await (const line of createInterface(process.stdin)) {
-      const command = v.parse(commandSchema, JSON.parse(line));
-      if (command.do === 'forget') {
-        await profile?.close();
-        profile = await running.newProfile();
-      }
-      if (profile === null) throw new Error('there is no profile yet');
-      if (command.do === 'part') await profile.partFromServers();
-      reply(command.do === 'visit' ? await visit(profile, command.url) : {});
-    }
-  } finally {
-    await running.close();
-  }
-}
-
-if (import.meta.main) await obey(JSON.parse(process.argv[2] ?? '') as BrowserSettings);

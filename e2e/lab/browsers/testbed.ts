@@ -1,5 +1,6 @@
 // The testbed of `browsers`: names that the client looks up with a DNS server of its own, whose answers may be late,
 // a server of both address families and all protocols, and everything that shows what a client did.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,8 +63,8 @@ export interface Visitor {
 
 /** What a visitor needs to be started. */
 export interface VisitorHost {
-  /** A program in the client's namespace that looks names up with the testbed's DNS server. */
-  program(file: string, args: readonly string[]): { readonly file: string; readonly args: readonly string[] };
+  /** Starts a program in the client's namespace that looks names up with the testbed's DNS server. */
+  spawn(file: string, args: readonly string[]): ChildProcessWithoutNullStreams;
   readonly client: Namespace;
   readonly hosts: readonly string[];
   readonly caPath: string;
@@ -184,11 +185,11 @@ export async function openNamedTestbed(seed: number, hosts: readonly Host[]): Pr
     spki,
     resolver: dns.resolver,
     versions: { Caddy: caddy.version.split(' ')[0] ?? '' },
-    program: (file, args) => ({
-      file: 'sh',
+    spawn(file, args) {
       // `ip netns exec` gives every program mounts of its own.
-      args: ['-ec', 'mount --bind "$0" /etc/resolv.conf; exec "$@"', resolvConf, file, ...args],
-    }),
+      const script = 'mount --bind "$0" /etc/resolv.conf; exec "$@"';
+      return client.spawn('sh', ['-ec', script, resolvConf, file, ...args]);
+    },
     async changeAddress() {
       const addressOf = (part: number) => server.clientIpv4.replace(/\d+$/, `${part}/24`);
       await client.ip('address', 'delete', addressOf(hostPart), 'dev', device);

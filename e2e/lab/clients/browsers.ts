@@ -1,21 +1,21 @@
-// Chromium and Firefox under test: a browser inside the client's namespace visits Caddy, each trial in a profile
-// without history, measured by the browser's own Navigation Timing.
+// Chromium and Firefox under test: a browser inside the client's namespace, told which visits to make, each measured by
+// the browser's own Navigation Timing; and as clients that visit Caddy, each trial in a profile without history.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
+import * as v from 'valibot';
 import { type RunningBrowser, type Tab, waitInParts } from '../../browsers/browser.ts';
 import { chromiumTab, launchChromium } from '../../browsers/chromium.ts';
 import { launchFirefox } from '../../browsers/firefox.ts';
-import { runCommand } from '../../child-process.ts';
+import { runCommand, talkWith } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchIn } from '../../scratch.ts';
-import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
+import { DEADLINE_MS, type LabTrial, labTrialSchema, type Opener } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
-/**
- * The browser's part of a turn is a process inside the namespace that runs this file, so that a browser and its driver
- * share a loopback device.
- */
+/** A browser is started by a process inside the namespace that runs this file: it shares a loopback with its driver. */
 const PROCESS = import.meta.filename;
 /**
  * Caddy's address for browsers: a documentation address (RFC 5737), which they treat as public. For private ones
@@ -33,7 +33,7 @@ const LESSONS = 3;
 type Visit = 'first' | 'second';
 
 /** How a browser is started. */
-export interface BrowserSettings {
+interface BrowserSettings {
   readonly browser: BrowserKind;
   /** Preferences that differ from the browser's defaults. */
   readonly preferences: Readonly<Record<string, boolean>>;
@@ -47,15 +47,8 @@ export interface BrowserSettings {
   readonly dir: string;
 }
 
-/** The order for the process inside the namespace. */
-interface Visits extends BrowserSettings {
-  readonly visit: Visit;
-  readonly trials: number;
-  readonly origin: string;
-}
-
 /** A profile without history that shares nothing with others: connections, Alt-Svc, session tickets. */
-export interface ColdProfile {
+interface ColdProfile {
   readonly tab: Tab;
   /** Waits for background work that the first visit started, then closes every connection of the profile. */
   partFromServers(): Promise<void>;
@@ -98,35 +91,94 @@ async function navigate(tab: Tab, url: string): Promise<LabTrial> {
   }
 }
 
+const commandSchema = v.variant('do', [
+  v.object({ do: v.literal('forget') }),
+  v.object({ do: v.literal('visit'), url: v.string() }),
+  v.object({ do: v.literal('part') }),
+]);
+type Command = v.InferOutput<typeof commandSchema>;
+/** Null for a command that is not a visit. */
+const replySchema = v.nullable(labTrialSchema);
+
+async function obey(settings: BrowserSettings): Promise<void> {
+  const running = await START[settings.browser](settings);
+  let profile: ColdProfile | null = null;
+  const reply = (trial: v.InferOutput<typeof replySchema>) =>
+    process.stdout.write(`${JSON.stringify(trial)}\n`);
+  try {
+    reply(null);
+    for await (const line of createInterface(process.stdin)) {
+      const command = v.parse(commandSchema, JSON.parse(line));
+      if (command.do === 'forget') {
+        await profile?.close();
+        profile = await running.newProfile();
+      }
+      if (profile === null) throw new Error('there is no profile yet');
+      if (command.do === 'part') await profile.partFromServers();
+      reply(command.do === 'visit' ? await navigate(profile.tab, command.url) : null);
+    }
+    await profile?.close();
+  } finally {
+    await running.close();
+  }
+}
+
+/** A browser that makes the visits that it is told to. */
+interface ColdBrowser {
+  /** Closes the profile, if there is one, and opens another without history. */
+  forget(): Promise<void>;
+  visit(url: string): Promise<LabTrial>;
+  /** Closes all connections of the profile, which keeps what it has learnt. */
+  part(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a browser; `start` starts a program in the client's namespace. Rejects if it does not start. */
+export async function startBrowser(
+  name: BrowserName,
+  start: (file: string, args: readonly string[]) => ChildProcessWithoutNullStreams,
+  where: Omit<BrowserSettings, 'browser' | 'preferences' | 'dir'>,
+): Promise<ColdBrowser> {
+  await using opening = new AsyncDisposableStack();
+  const dir = await scratchIn(opening, `lab-${name}`);
+  const { browser, preferences } = MEASURED_BROWSERS[name];
+  const settings: BrowserSettings = { browser, preferences, ...where, dir };
+  const { next, tell, stop } = talkWith(name, start(process.execPath, [PROCESS, JSON.stringify(settings)]));
+  opening.defer(stop);
+  const reply = async () => v.parse(replySchema, JSON.parse(await next()));
+  const ask = (command: Command) => {
+    tell(command);
+    return reply();
+  };
+  await reply();
+  const closing = opening.move();
+  return {
+    forget: async () => void (await ask({ do: 'forget' })),
+    part: async () => void (await ask({ do: 'part' })),
+    async visit(url) {
+      const trial = await ask({ do: 'visit', url });
+      if (trial === null) throw new Error(`${name} did not say how the visit went`);
+      return trial;
+    },
+    close: () => closing.disposeAsync(),
+  };
+}
+
 /** The last of the required lessons. */
-async function learn(tab: Tab, origin: string): Promise<LabTrial> {
-  let lesson = await navigate(tab, origin);
-  for (let tries = 1; lesson.adopted === null && tries < LESSONS; tries += 1)
-    lesson = await navigate(tab, origin);
+async function learn({ visit }: ColdBrowser, origin: string): Promise<LabTrial> {
+  let lesson = await visit(origin);
+  for (let tries = 1; lesson.adopted === null && tries < LESSONS; tries += 1) lesson = await visit(origin);
   return lesson;
 }
 
-async function visitOnce(
-  { tab, partFromServers }: ColdProfile,
-  { visit, origin }: Visits,
-): Promise<LabTrial> {
+async function visitOnce(browser: ColdBrowser, visit: Visit, origin: string): Promise<LabTrial> {
+  await browser.forget();
   if (visit === 'second') {
-    const lesson = await learn(tab, origin);
+    const lesson = await learn(browser, origin);
     if (lesson.adopted === null) return { ...lesson, error: `the first visit failed: ${lesson.error}` };
-    await partFromServers();
+    await browser.part();
   }
-  return navigate(tab, origin);
-}
-
-/** Makes the visits with a running browser. */
-async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
-  const trials: LabTrial[] = [];
-  while (trials.length < visits.trials) {
-    const profile = await browser.newProfile();
-    trials.push(await visitOnce(profile, visits));
-    await profile.close();
-  }
-  return trials;
+  return browser.visit(origin);
 }
 
 /** The version that a browser's program prints; null if it is not installed. */
@@ -165,14 +217,14 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
 
 /** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
 function browserClient(of: BrowserName, visit: Visit): Opener {
-  const { title: browserTitle, ...settings } = MEASURED_BROWSERS[of];
-  const program = MEASURED_BROWSERS[settings.browser].title;
+  const { browser, title: browserTitle } = MEASURED_BROWSERS[of];
+  const program = MEASURED_BROWSERS[browser].title;
   const name = `${of}-${visit}`;
   const title = `${browserTitle}, ${VISIT_TITLES[visit]}`;
   return async (testbed) => {
     const { client, caPath, spki } = testbed;
     const { origin, host } = testbed.caddy;
-    const version = await versionOf(settings.browser);
+    const version = await versionOf(browser);
     if (version === null) return { name, title, kind: 'browser', why: `${program} was not found` };
     await goPublic(testbed);
     return {
@@ -181,13 +233,15 @@ function browserClient(of: BrowserName, visit: Visit): Opener {
       kind: 'browser',
       versions: { [program]: version },
       async run(trials) {
-        await using closing = new AsyncDisposableStack();
-        const dir = await scratchIn(closing, `lab-${name}`);
-        const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
-        const visits: Visits = { ...settings, visit, trials, ...where, spki, caPath, dir };
-        const { stdout, stderr } = await client.run(process.execPath, [PROCESS, JSON.stringify(visits)]);
-        if (stdout === '') throw new Error(`${name}: ${stderr}`);
-        return parseTrials(stdout);
+        const where = { hosts: [host], address: PUBLIC_ADDRESS, spki, caPath };
+        const running = await startBrowser(of, client.spawn, where);
+        try {
+          const made: LabTrial[] = [];
+          while (made.length < trials) made.push(await visitOnce(running, visit, origin));
+          return made;
+        } finally {
+          await running.close();
+        }
       },
       async close() {},
     };
@@ -296,18 +350,10 @@ export const BROWSER_CLIENTS = {
   'firefox-he3-second': browserClient('firefox-he3', 'second'),
 } as const;
 
-export const START: Readonly<Record<BrowserKind, StartVisiting>> = {
+const START: Readonly<Record<BrowserKind, StartVisiting>> = {
   chromium: startChromium,
   firefox: startFirefox,
 };
 
-// Runs inside the namespace: makes the visits given as argument and prints the trials.
-if (import.meta.main) {
-  const visits = JSON.parse(process.argv[2] ?? '') as Visits;
-  const running = await START[visits.browser](visits);
-  try {
-    process.stdout.write(JSON.stringify(await makeVisits(running, visits)));
-  } finally {
-    await running.close();
-  }
-}
+// Runs inside the namespace: reads commands line by line, and prints a reply to each.
+if (import.meta.main) await obey(JSON.parse(process.argv[2] ?? '') as BrowserSettings);
