@@ -255,9 +255,7 @@ async function measureOn(
   const { meta } = journal;
   const plan = planRun(meta.asked.scenarios, meta.asked.clients, seed);
   const left = remaining(plan, journal);
-  const duration = estimate(
-    new Map(clients.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
-  );
+  const duration = estimate(clients);
   printLine(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   printMachine(testbed);
   if (checksLink && left.some(({ turns }) => turns.length > 0)) await checkLink();

@@ -208,7 +208,7 @@ test("all trials of all turns are collected, with each turn's link report", asyn
   assert.equal(cell?.trials.race?.length, 30);
   assert.equal(cell?.trials['go-race']?.length, 20);
   assert.equal(cell?.link.length, LINES.length);
-  assert.equal(cell?.crashed, undefined);
+  assert.deepEqual(cell?.crashed, {});
 });
 
 test('a crashed client is named with its earlier trials, until a later run has completed it', async (context) => {
@@ -223,6 +223,6 @@ test('a crashed client is named with its earlier trials, until a later run has c
   assert.deepEqual(atOnce?.crashed, crashed?.crashed);
   assert.equal(atOnce?.trials.race, undefined);
   const later = collect({ meta, turns: [CRASH, ...LINES] })[0];
-  assert.equal(later?.crashed, undefined);
+  assert.deepEqual(later?.crashed, {});
   assert.equal(later?.trials.race?.length, 30);
 });

@@ -108,7 +108,7 @@ export function takesRoundTrips(
 /** The link loses what was configured, and only in the configured direction. */
 export function linkLoses({ cell, link }: CellResult): Expectation {
   const sum = (direction: 'up' | 'down', part: keyof Pick<DirectionReport, 'lost' | 'delivered'>) =>
-    link.reduce((total, { report }) => total + report[direction][part], 0);
+    link.reduce((total, report) => total + report[direction][part], 0);
   const [lost, upLost] = [sum('down', 'lost'), sum('up', 'lost')];
   const packets = lost + sum('down', 'delivered');
   const { least, most } = cell.loss === 0 ? { least: 0, most: 0 } : countBounds(packets, cell.loss);
@@ -121,7 +121,7 @@ export function linkLoses({ cell, link }: CellResult): Expectation {
 
 /** No client crashed in any cell. */
 export function nobodyBrokeOff(cells: readonly CellResult[]): Expectation {
-  const crashed = cells.flatMap((cell) => Object.entries(cell.crashed ?? {}));
+  const crashed = cells.flatMap((cell) => Object.entries(cell.crashed));
   return {
     title: 'nobody broke off',
     holds: crashed.length === 0,

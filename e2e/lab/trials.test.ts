@@ -21,13 +21,13 @@ const LOSSY = { id: 'loss-10', delayMs: 0, loss: 0.1 };
 const trial = (adopted: LabTrial['adopted']): LabTrial => ({ adopted, establishedMs: 1, firstByteMs: 2 });
 
 function result(cell: CellResult['cell'], protocols: readonly LabTrial['adopted'][]): CellResult {
-  return { cell, trials: { race: protocols.map(trial) }, link: [] };
+  return { cell, trials: { race: protocols.map(trial) }, link: [], crashed: {} };
 }
 
 function carried(cell: CellResult['cell'], lost: number, delivered: number, lostUp = 0): CellResult {
   const rest = { overflowed: 0, oversized: 0, lateUs: null, shortestUs: null };
   const report = { up: { lost: lostUp, delivered, ...rest }, down: { lost, delivered, ...rest } };
-  return { cell, trials: {}, link: [{ client: 'race', report }] };
+  return { cell, trials: {}, link: [report], crashed: {} };
 }
 
 const h3 = (count: number) => Array<LabTrial['adopted']>(count).fill('h3');

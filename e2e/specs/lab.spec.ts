@@ -50,7 +50,7 @@ test('the laboratory measures two links, with results within the bounds of chanc
       expect(times[0], `${name} at ${cell.id}`).toBeGreaterThanOrEqual(cell.delayMs - ROUNDING_MS);
       expect(times[10], `${name} at ${cell.id}`).toBeLessThanOrEqual(cell.delayMs + BUSY_MS);
     }
-    const lost = link.reduce((sum, { report }) => sum + report.down.lost, 0);
+    const lost = link.reduce((sum, report) => sum + report.down.lost, 0);
     expect(lost > 0).toBe(cell.loss > 0);
   }
 });

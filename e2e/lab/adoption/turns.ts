@@ -60,7 +60,6 @@ const turnSchema = v.object({
   trials: v.array(labTrialSchema),
   link: linkReportSchema,
 });
-type TurnLine = v.InferOutput<typeof turnSchema>;
 
 /** The client crashed in this scenario; a later run tries it again. */
 const crashSchema = v.object({
@@ -89,10 +88,10 @@ export interface CellResult {
   readonly cell: Cell;
   /** By client name; clients not measured here are absent. */
   readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
-  /** One for each turn of a client, in turn order. */
-  readonly link: readonly { readonly client: string; readonly report: LinkReport }[];
+  /** One for each turn, in turn order. */
+  readonly link: readonly LinkReport[];
   /** Clients that crashed here, with their error; their trials are those of earlier turns. */
-  readonly crashed?: Readonly<Record<string, string>>;
+  readonly crashed: Readonly<Record<string, string>>;
 }
 
 function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellResult {
@@ -106,13 +105,8 @@ function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellRes
     const turns = own.filter((line) => line.kind === 'turn');
     if (turns.length > 0) trials[name] = turns.flatMap((turn) => turn.trials);
   }
-  const turns = here.filter((line): line is TurnLine => line.kind === 'turn');
-  return {
-    cell,
-    trials,
-    link: turns.map(({ client, link }) => ({ client, report: link })),
-    ...(Object.keys(crashed).length > 0 && { crashed }),
-  };
+  const link = here.filter((line) => line.kind === 'turn').map((turn) => turn.link);
+  return { cell, trials, link, crashed };
 }
 
 /** How many of the requested trials are in the run's cells. */
@@ -218,57 +212,49 @@ const LESSONS = 20;
 /** Multiplied by loss / (1 - loss): a race takes half of it, Alt-Svc several times as much (P2's Table 4: 1100). */
 const LOSS_MS = 300;
 
+/** What an estimate has to know of a client; one that learns prepares before each cell. */
+type EstimatedClient = Pick<Client, 'name' | 'kind' | 'prepare'>;
+
 /** What a turn is expected to take. */
 export function expectedTurnMs(kind: ClientKind, { delayMs, loss }: Cell, trials: number): number {
   const { turnMs, trialMs, roundTrips } = COSTS[kind];
   return turnMs + trials * (trialMs + roundTrips * delayMs + (LOSS_MS * loss) / (1 - loss));
 }
 
-/** What is known about a client before it is measured. */
-export interface ClientTraits {
-  readonly kind: ClientKind;
-  /** Whether it prepares before each cell. */
-  readonly prepares: boolean;
-}
-
 interface Estimate {
-  /** Records the actual duration of a client's preparation. */
-  prepared(name: string, cell: Cell, tookMs: number): void;
-  /** Records the actual duration of a turn. */
-  measured(name: string, cell: Cell, trials: number, tookMs: number): void;
+  /** Records the actual duration of a turn, or of a preparation, which is one of `LESSONS` trials. */
+  measured(client: EstimatedClient, cell: Cell, trials: number, tookMs: number): void;
   /** For the turns of a cell in which all clients are prepared. */
   turnsMs(plan: CellPlan): number;
   /** For whole cells, including preparations. */
   cellsMs(plans: readonly CellPlan[]): number;
 }
 
-/** A duration estimate for these clients, by name; the measured speed of each kind corrects it. */
-export function estimate(clients: ReadonlyMap<string, ClientTraits>): Estimate {
+/** A duration estimate for these clients; the measured speed of each kind corrects it. */
+export function estimate(clients: readonly EstimatedClient[]): Estimate {
   const seen = new Map<ClientKind, { expectedMs: number; tookMs: number }>();
-  const see = (name: string, cell: Cell, trials: number, tookMs: number) => {
-    const kind = clients.get(name)?.kind;
-    if (kind === undefined) return;
+  const measured: Estimate['measured'] = ({ kind }, cell, trials, tookMs) => {
     const sums = seen.get(kind) ?? { expectedMs: 0, tookMs: 0 };
     sums.expectedMs += expectedTurnMs(kind, cell, trials);
     sums.tookMs += tookMs;
     seen.set(kind, sums);
   };
-  const expect = (name: string, cell: Cell, trials: number) => {
-    const kind = clients.get(name)?.kind;
-    if (kind === undefined) return 0;
+  const expect = ({ kind }: EstimatedClient, cell: Cell, trials: number) => {
     const { expectedMs, tookMs } = seen.get(kind) ?? { expectedMs: 1, tookMs: 1 };
     return (expectedTurnMs(kind, cell, trials) * tookMs) / expectedMs;
   };
+  const own = ({ name }: EstimatedClient, turns: readonly Turn[]) =>
+    turns.filter(({ client }) => client === name);
   const turnsMs = ({ cell, turns }: CellPlan) =>
-    turns.reduce((sum, { client, trials }) => sum + expect(client, cell, trials), 0);
-  const preparationsMs = ({ cell, turns }: CellPlan) => {
-    const names = [...new Set(turns.map(({ client }) => client))];
-    const learners = names.filter((name) => clients.get(name)?.prepares);
-    return learners.reduce((sum, name) => sum + expect(name, cell, LESSONS), 0);
-  };
+    clients
+      .flatMap((client) => own(client, turns).map(({ trials }) => expect(client, cell, trials)))
+      .reduce((sum, ms) => sum + ms, 0);
+  const preparationsMs = ({ cell, turns }: CellPlan) =>
+    clients
+      .filter((client) => client.prepare !== undefined && own(client, turns).length > 0)
+      .reduce((sum, client) => sum + expect(client, cell, LESSONS), 0);
   return {
-    prepared: (name, cell, tookMs) => see(name, cell, LESSONS, tookMs),
-    measured: see,
+    measured,
     turnsMs,
     cellsMs: (plans) => plans.reduce((sum, plan) => sum + preparationsMs(plan) + turnsMs(plan), 0),
   };
@@ -339,7 +325,7 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
       const startedMs = performance.now();
       await orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
       const tookMs = performance.now() - startedMs;
-      if (client.prepare !== undefined) estimate.prepared(client.name, cell, tookMs);
+      if (client.prepare !== undefined) estimate.measured(client, cell, LESSONS, tookMs);
     },
     async take({ client: name, number, trials: wanted }: Turn): Promise<void> {
       const client = inIt.get(name);
@@ -354,7 +340,7 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
         return given;
       });
       if (trials === null) return;
-      estimate.measured(name, cell, wanted, performance.now() - startedMs);
+      estimate.measured(client, cell, wanted, performance.now() - startedMs);
       const where = { scenario: cell.id, client: name, turn: number, endedAtMs: Date.now() };
       await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
     },
