@@ -39,6 +39,7 @@ export async function runCommand(
 
 /** A program that goes on running. */
 interface ReadyProgram {
+  readonly pid: number;
   /** What it printed when it was ready. */
   readonly line: string;
   /** Closes its standard input, and resolves once it has ended. */
@@ -64,8 +65,11 @@ export async function whenReady(
   child.stdin.on('error', () => {});
   const printed = once(createInterface(child.stdout), 'line').then(([line]) => String(line));
   const line = await Promise.race([printed, ended.then(() => null)]);
-  if (line === null) throw new Error(`${name} did not start: ${complaints.join('\n').trim()}`);
+  const { pid } = child;
+  if (line === null || pid === undefined)
+    throw new Error(`${name} did not start: ${complaints.join('\n').trim()}`);
   return {
+    pid,
     line,
     async stop() {
       child.stdin.end();

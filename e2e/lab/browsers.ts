@@ -32,16 +32,14 @@ import {
   readSeed,
   runExperiment,
 } from './experiment.ts';
-import { type Journal, type RecordSchema, turnKey } from './journal.ts';
+import { figure, type Journal, type RecordSchema, turnKey } from './journal.ts';
 
 const askedSchema = v.object({
   full: v.boolean(),
   trials: count,
   delaysMs: v.array(ms),
   sweeps: v.array(v.object({ name: v.string(), title: v.string(), late: v.string() })),
-  ways: v.array(
-    v.object({ name: v.string(), title: v.string(), trials: count, limitMs: v.pipe(v.number(), v.finite()) }),
-  ),
+  ways: v.array(v.object({ name: v.string(), title: v.string(), trials: count, limitMs: figure })),
   clients: v.array(
     v.object({
       name: v.string(),

@@ -124,8 +124,6 @@ export function turnsOf(groups: readonly Group[], secondsPerCell: number, random
   return turnsIn(groups, Math.max(1, Math.round(secondsPerCell / TURN_SECONDS)), random);
 }
 
-const nullable = v.nullable(figure);
-
 const turnSchema = v.object({
   kind: v.literal('turn'),
   /** The cell. */
@@ -145,10 +143,10 @@ const turnSchema = v.object({
       serverSystemMs: figure,
       /** The process that carries the link's packets, and on whose account the kernel processes what arrives. */
       linkMs: figure,
-      serverPssBytes: nullable,
+      serverPssBytes: v.nullable(figure),
       /** In the middle of the turn, of the whole kernel; null if it does not report them. */
-      bufferBytes: nullable,
-      slabBytes: nullable,
+      bufferBytes: v.nullable(figure),
+      slabBytes: v.nullable(figure),
     }),
   ),
   drive: v.object({ idleShare: figure, why: v.array(v.string()) }),

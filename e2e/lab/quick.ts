@@ -2,7 +2,6 @@
 // losses that chance exceeds less than once in a million, and on times.
 import { rm } from 'node:fs/promises';
 import { median } from '@photofinish/shared/race/statistics';
-import type { DirectionReport } from '../network/link.ts';
 import { heading, printLine } from '../run/display.ts';
 import { CELLS, type CellResult, collect } from './adoption/turns.ts';
 import { adoption, CLIENTS } from './adoption.ts';
@@ -107,7 +106,7 @@ export function takesRoundTrips(
 
 /** The link loses what was configured, and only in the configured direction. */
 export function linkLoses({ cell, link }: CellResult): Expectation {
-  const sum = (direction: 'up' | 'down', part: keyof Pick<DirectionReport, 'lost' | 'delivered'>) =>
+  const sum = (direction: 'up' | 'down', part: 'lost' | 'delivered') =>
     link.reduce((total, report) => total + report[direction][part], 0);
   const [lost, upLost] = [sum('down', 'lost'), sum('up', 'lost')];
   const packets = lost + sum('down', 'delivered');

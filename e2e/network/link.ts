@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { count } from '@photofinish/shared/web/untrusted';
+import * as v from 'valibot';
 import { runCommand, runOrThrow, talkWith, whenReady } from '../child-process.ts';
 import { rustProgram } from '../test-programs.ts';
 import { type Namespace, namespaceName, thisProcess } from './namespace.ts';
@@ -61,20 +63,21 @@ export type Direction = 'up' | 'down';
 export type Shapes = Readonly<Partial<Record<Direction, Shape>>>;
 
 /** One direction's packets since the last report. */
-export interface DirectionReport {
-  readonly delivered: number;
+export const directionReportSchema = v.object({
+  delivered: count,
   /** By the shape's loss model. */
-  readonly lost: number;
+  lost: count,
   /** To a full queue. */
-  readonly overflowed: number;
+  overflowed: count,
   /** By their length. */
-  readonly oversized: number;
+  oversized: count,
   /** How much later than requested packets were delivered, microseconds, in steps of ten; null without packets. */
-  readonly lateUs: { readonly median: number; readonly p99: number; readonly max: number } | null;
+  lateUs: v.nullable(v.object({ median: v.number(), p99: v.number(), max: v.number() })),
   /** The shortest time between arrival and delivery, microseconds; null without packets. */
-  readonly shortestUs: number | null;
-}
-export type LinkReport = Readonly<Record<Direction, DirectionReport>>;
+  shortestUs: v.nullable(v.number()),
+});
+export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
+export type LinkReport = v.InferOutput<typeof linkReportSchema>;
 
 export const FORWARDER = rustProgram('photofinish-link');
 /** Real-time, so that a packet that is due does not wait for a busy test. */

@@ -114,6 +114,8 @@ export interface RunningOrigins<Name extends string> extends AsyncDisposable {
   spki: string[];
   /** Certificate files by host, for other servers. */
   certificates: Record<string, Certificate>;
+  /** Its process id. */
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -158,7 +160,7 @@ export async function startOrigins<Name extends string>(
   };
   const start = options.inside?.spawn ?? spawn;
   const child = start(BINARY, [JSON.stringify(settings)]);
-  const { line, stop } = await whenReady('The origin server', child, (line) => {
+  const { line, pid, stop } = await whenReady('The origin server', child, (line) => {
     if (options.onRequest === undefined || !line.startsWith('{')) return false;
     options.onRequest(JSON.parse(line));
     return true;
@@ -176,6 +178,7 @@ export async function startOrigins<Name extends string>(
     caPath: ready.caPath,
     spki: ready.spki,
     certificates: Object.fromEntries(ready.certificates.map(({ host, ...files }) => [host, files])),
+    pid,
     stop: close,
     [Symbol.asyncDispose]: close,
   };

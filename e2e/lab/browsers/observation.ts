@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import type { Namespace } from '../../network/namespace.ts';
 import { protocolOf } from '../../origins/stack.ts';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../test-programs.ts';
+import { figure } from '../journal.ts';
 
 const SCRIPT = fileURLToPath(new URL('capture.py', import.meta.url));
 
@@ -93,19 +94,17 @@ const INITIAL = 0xc0;
 const HTTPS_TYPE = 'UNKNOWN_65';
 const KINDS = ['A', 'AAAA', 'HTTPS'] as const;
 
-const ms = v.pipe(v.number(), v.finite());
-
 /** Times are milliseconds from the visit's first packet, a query or an attempt. */
 export const observationSchema = v.object({
-  queries: v.array(v.object({ kind: v.picklist(KINDS), atMs: ms, answeredMs: v.nullable(ms) })),
+  queries: v.array(v.object({ kind: v.picklist(KINDS), atMs: figure, answeredMs: v.nullable(figure) })),
   /** A TCP connection, or the datagrams of one local UDP port, in the order of their beginning. */
   attempts: v.array(
     v.object({
       transport: v.picklist(['udp', 'tcp']),
       family: v.picklist([4, 6]),
-      atMs: ms,
+      atMs: figure,
       /** The first packet in return. */
-      answeredMs: v.nullable(ms),
+      answeredMs: v.nullable(figure),
     }),
   ),
   /** The request in the server's log; null if none arrived. */

@@ -6,6 +6,7 @@ import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
+import { figure } from '../journal.ts';
 import { observationSchema } from './observation.ts';
 import type { Subject } from './subjects.ts';
 import type { Host, NamedTestbed, Visitor } from './testbed.ts';
@@ -183,8 +184,6 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-const ms = v.pipe(v.number(), v.finite());
-
 export const avoidanceSchema = v.object({
   kind: v.literal('avoidance'),
   way: v.string(),
@@ -194,7 +193,7 @@ export const avoidanceSchema = v.object({
     v.object({
       client: v.string(),
       /** Times are milliseconds from the start of the first visit, in which QUIC was broken or late. */
-      visits: v.array(v.object({ startedMs: ms, ...observationSchema.entries })),
+      visits: v.array(v.object({ startedMs: figure, ...observationSchema.entries })),
     }),
   ),
 });

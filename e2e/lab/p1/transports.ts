@@ -76,9 +76,8 @@ export async function startTransports(
 ): Promise<RunningTransports> {
   const ports = { plainPort: PLAIN_PORT, tlsPort: TLS_PORT, encapsulationPort };
   const child = inside.spawn(PROGRAM, ['serve', JSON.stringify({ dir, addresses, transports, ...ports })]);
-  const { line, stop } = await whenReady('the SCTP server', child);
-  if (child.pid === undefined) throw new Error('the SCTP server has no process');
-  return { ...v.parse(readySchema, JSON.parse(line)), pid: child.pid, stop };
+  const { line, pid, stop } = await whenReady('the SCTP server', child);
+  return { ...v.parse(readySchema, JSON.parse(line)), pid, stop };
 }
 
 export interface Load {

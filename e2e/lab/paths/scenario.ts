@@ -9,7 +9,7 @@ import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import type { Shape } from '../../network/link.ts';
+import { linkReportSchema, type Shape } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
 import { scratchIn } from '../../scratch.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type Opener,
   recordIn,
 } from '../client.ts';
-import { linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
+import { figure, type RecordSchema, turnKey } from '../journal.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
 
 /** The default round trip of a path, milliseconds. */
@@ -96,8 +96,6 @@ export async function takeTurns(
   }
 }
 
-const ms = v.pipe(v.number(), v.finite());
-
 const askedSchema = v.object({
   full: v.boolean(),
   /** Trials of each client in each scenario, and why hypotheses cannot be judged on so few. */
@@ -125,9 +123,9 @@ const turnSchema = v.object({
   trials: v.array(
     v.union([
       labTrialSchema,
-      v.strictObject({ afterRefusalMs: ms }),
-      v.strictObject({ beyondDeadlineMs: ms }),
-      v.strictObject({ medianMs: ms, udpPackets: v.optional(count) }),
+      v.strictObject({ afterRefusalMs: figure }),
+      v.strictObject({ beyondDeadlineMs: figure }),
+      v.strictObject({ medianMs: figure, udpPackets: v.optional(count) }),
     ]),
   ),
   /** Absent in records from before it was stored. */
