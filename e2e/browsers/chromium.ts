@@ -195,11 +195,14 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   const installer: Installer = {
     async install() {
       seen.length = 0;
-      extensionId = await loadUnpacked(context, extensionDir ?? '');
+      const source = { path: extensionDir ?? '' };
+      const loaded = await command(context, (session) => session.send('Extensions.loadUnpacked', source));
+      extensionId = loaded.id;
     },
     async uninstall() {
       await closeTabs(context);
-      await uninstall(context, extensionId);
+      // It returns once all of the extension's storage has been deleted.
+      await command(context, (session) => session.send('Extensions.uninstall', { id: extensionId }));
     },
   };
 
@@ -255,19 +258,10 @@ async function command<Result>(
   }
 }
 
-async function loadUnpacked(context: BrowserContext, path: string): Promise<string> {
-  return (await command(context, (session) => session.send('Extensions.loadUnpacked', { path }))).id;
-}
-
 async function closeTabs(context: BrowserContext): Promise<void> {
   const tabs = context.pages();
   await context.newPage();
   for (const tab of tabs) await tab.close();
-}
-
-/** It returns once all of the extension's storage has been deleted. */
-async function uninstall(context: BrowserContext, id: string): Promise<void> {
-  await command(context, (session) => session.send('Extensions.uninstall', { id }));
 }
 
 async function stopWorkers(context: BrowserContext): Promise<void> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, isIPv4, type Server as TcpServer, type Socket as TcpSocket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { decode, encode } from 'dns-packet';
+import { decode, encode, type Question } from 'dns-packet';
 import { whenReady } from '../child-process.ts';
 import type { Namespace } from '../network/namespace.ts';
 
@@ -51,8 +51,6 @@ const DNS_PORT = 53;
 /** A server inside a namespace is a process that runs this file. */
 const PROCESS = fileURLToPath(import.meta.url);
 const TTL_SECONDS = 60;
-/** The package's name for a type it does not know. */
-const HTTPS = 'UNKNOWN_65';
 const TYPES = { A: 1, CNAME: 5, AAAA: 28, HTTPS: 65 } as const;
 /** A compression pointer to the query's name (RFC 1035 section 4.1.4), so that 4,000 records fit into one message. */
 const ASKED_NAME = Buffer.of(0xc0, 0x0c);
@@ -136,12 +134,15 @@ interface Reply {
   readonly afterMs: number;
 }
 
+/** What a question asks for. The package names a type that it does not know, such as that of HTTPS, by its number. */
+export const kindOf = ({ type }: Question): string => (type === `UNKNOWN_${TYPES.HTTPS}` ? 'HTTPS' : type);
+
 /** The response to a query; null for none. */
 function replyTo(bytes: Buffer, names: Names, queries: string[]): Reply | null {
   const query = decode(bytes);
   const [question] = query.questions ?? [];
   if (question === undefined) return null;
-  const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as 'A' | 'AAAA' | 'HTTPS';
+  const kind = kindOf(question) as 'A' | 'AAAA' | 'HTTPS';
   queries.push(`${kind} ${question.name}`);
   const script = names[question.name.toLowerCase()];
   const answer: Answer<Data> = script?.[kind] ?? [];

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { decode } from 'dns-packet';
 import * as v from 'valibot';
 import type { Namespace } from '../../network/namespace.ts';
+import { kindOf } from '../../origins/dns.ts';
 import { protocolOf } from '../../origins/stack.ts';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../test-programs.ts';
 import { figure } from '../journal.ts';
@@ -90,8 +91,6 @@ const ACK = 0x10;
 /** RFC 9000 section 17.2.2: a long header of the type Initial; the lower four bits are protected. */
 const TYPE_BITS = 0xf0;
 const INITIAL = 0xc0;
-/** `dns-packet` does not know this type. */
-const HTTPS_TYPE = 'UNKNOWN_65';
 const KINDS = ['A', 'AAAA', 'HTTPS'] as const;
 
 /** Times are milliseconds from the visit's first packet, a query or an attempt. */
@@ -142,8 +141,7 @@ function questionOn(host: string, payload: string): Question | null {
   const { id = 0, type, questions } = decode(Buffer.from(payload, 'hex'));
   const [question] = questions ?? [];
   if (question?.name.toLowerCase() !== host) return null;
-  const kind = (question.type as string) === HTTPS_TYPE ? 'HTTPS' : question.type;
-  const known = KINDS.find((each) => each === kind);
+  const known = KINDS.find((each) => each === kindOf(question));
   return known === undefined ? null : { id, kind: known, answer: type === 'response' };
 }
 

@@ -11,8 +11,9 @@ import type { Tab } from '../../browsers/browser.ts';
 import { playwrightPage } from '../../browsers/chromium.ts';
 import type { Popup } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
+import { onPath } from '../../run/find-browser.mjs';
 import { TOP } from '../../scratch.ts';
-import { GO_MISSING, goProgram } from '../../test-programs.ts';
+import { GO_MISSING, isGoProgramCurrent } from '../../test-programs.ts';
 import { expect, exportedReport, type TestFixtures, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 import { hostOf, KINDS } from './kinds.ts';
@@ -116,21 +117,6 @@ const LAST_REQUESTS: Readonly<Record<ObservationMode, number>> = { full: 2, ligh
 const POLL = { ...COUNTED, intervals: [1000] };
 const LOADED = { timeout: 30_000 };
 
-interface Measurement {
-  readonly served: readonly ServedRequest[];
-  readonly kinds: Readonly<Record<string, KindCounts>>;
-}
-
-function goMissing(): boolean {
-  try {
-    goProgram('caddy');
-    return false;
-  } catch (error) {
-    if ((error as Error).message === GO_MISSING) return true;
-    throw error;
-  }
-}
-
 /**
  * Navigates to a page and waits until it has made its requests; the pending ones are in its attributes, which do not say
  * why a request failed.
@@ -179,7 +165,7 @@ async function reasonsByHost({ tab }: Popup): Promise<Record<string, string | nu
 }
 
 /** What the popup exports now, and what the servers have logged by then. */
-async function measure(popup: Popup, dir: string, site: CountedSite): Promise<Measurement> {
+async function measure(popup: Popup, dir: string, site: CountedSite) {
   const report = await exportedReport(popup, dir);
   const served = await site.served();
   const reasons = await reasonsByHost(popup);
@@ -197,7 +183,7 @@ export async function compareCounts(
   mode: ObservationMode,
 ): Promise<void> {
   const column = `${kind}, ${mode}` as ColumnName;
-  test.skip(goMissing(), GO_MISSING);
+  test.skip(onPath('go') === null && !isGoProgramCurrent('caddy'), GO_MISSING);
   const site = await startCountedSite(dir);
   try {
     const session = await open({ own: true, local: site.local, mode });
