@@ -22,7 +22,7 @@ import type { Client, LabTrial } from './client.ts';
 import { BadUsage, RunInterrupted } from './experiment.ts';
 import { openJournal, turnKey } from './journal.ts';
 
-const parse = (...args: string[]) => parseOptions(args, CLIENTS);
+const parse = (...args: string[]) => parseOptions(args);
 const namesOf = (...args: string[]) => parse(...args).choices.map(({ name }) => name);
 const trialsOf = (name: string, ...args: string[]) => {
   const { choices, trialsOf: of } = parse(...args);

@@ -144,16 +144,11 @@ const OPTIONS = {
 const TREND_TRIALS = { ours: 100, peer: 100, browser: 5 } as const;
 const MOST_TRIALS = 100_000;
 
-const read = (args: readonly string[]) => readOptions(args, OPTIONS);
-
-function chooseClients(
-  values: ReturnType<typeof read>,
-  all: readonly ClientChoice[],
-): readonly ClientChoice[] {
+function chooseClients(values: ReturnType<typeof readOptions<typeof OPTIONS>>): readonly ClientChoice[] {
   const chosen =
     values.only === undefined
-      ? all.filter(({ ablation }) => !ablation || values.ablations || values.full)
-      : choose('only', values.only, all, ({ name }) => name);
+      ? CLIENTS.filter(({ ablation }) => !ablation || values.ablations || values.full)
+      : choose('only', values.only, CLIENTS, ({ name }) => name);
   const choices = chosen.filter(({ kind }) => kind !== 'browser' || !values['no-browsers']);
   if (choices.length === 0)
     throw new BadUsage('--only names nothing but browsers, and --no-browsers no browser');
@@ -161,8 +156,8 @@ function chooseClients(
 }
 
 /** Throws BadUsage for the first mistake. */
-export function parseOptions(args: readonly string[], all: readonly ClientChoice[]): AdoptionOptions {
-  const values = read(args);
+export function parseOptions(args: readonly string[]): AdoptionOptions {
+  const values = readOptions(args, OPTIONS);
   const { full } = values;
   if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
   const asked = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
@@ -173,7 +168,7 @@ export function parseOptions(args: readonly string[], all: readonly ClientChoice
     trials,
     trialsOf: ({ kind, fullTrials }) => (full ? fullTrials : trials[kind]),
     cells: choose('cells', values.cells, CELLS, ({ id }) => id),
-    choices: chooseClients(values, all),
+    choices: chooseClients(values),
     seed: readSeed(values.seed),
     fresh: values.fresh,
   };
@@ -200,13 +195,14 @@ async function openClients(testbed: ServedTestbed, choices: readonly ClientChoic
   for (const { name, open } of choices) {
     const step = beginStep(name);
     const opened = await open(testbed);
-    if (isAbsent(opened)) absent.push(opened);
-    else clients.push(opened);
-    const versions = isAbsent(opened) ? [] : Object.entries(opened.versions);
-    step.end(
-      !isAbsent(opened),
-      isAbsent(opened) ? opened.why : versions.map((pair) => pair.join(' ')).join(', '),
-    );
+    if (isAbsent(opened)) {
+      absent.push(opened);
+      step.end(false, opened.why);
+    } else {
+      clients.push(opened);
+      const versions = Object.entries(opened.versions).map((pair) => pair.join(' '));
+      step.end(true, versions.join(', '));
+    }
   }
   return { clients, absent };
 }
@@ -216,24 +212,19 @@ function printMachine({ awake }: ServedTestbed): void {
   if (!awake) printLine('  processors may sleep between packets, and times hold their waking up');
 }
 
-interface Clients {
-  readonly testbed: ServedTestbed;
-  readonly clients: readonly Client[];
-  readonly absent: readonly UnavailableClient[];
-  close(): Promise<void>;
-}
+type Clients = Awaited<ReturnType<typeof open>>;
 
-async function open(choices: readonly ClientChoice[], seed: number): Promise<Clients> {
+async function open(choices: readonly ClientChoice[], seed: number) {
   await using opening = new AsyncDisposableStack();
   const step = beginStep('opening the link and the servers');
   const testbed = await openServedTestbed(seed);
   opening.defer(testbed.close);
   step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
   heading('Clients');
-  const { clients, absent } = await openClients(testbed, choices);
-  for (const client of clients) opening.defer(() => client.close());
+  const opened = await openClients(testbed, choices);
+  for (const client of opened.clients) opening.defer(() => client.close());
   const closing = opening.move();
-  return { testbed, clients, absent, close: () => closing.disposeAsync() };
+  return { testbed, ...opened, close: () => closing.disposeAsync() };
 }
 
 function planOf({ full, trials, cells, choices, trialsOf }: RunOptions, { clients }: Clients): AdoptionPlan {
@@ -275,10 +266,10 @@ export function adoption(options: RunOptions): Experiment<AdoptionPlan, Adoption
     fresh,
     open: (drawn) => open(choices, drawn),
     plan: (opened) => planOf(options, opened),
-    find: async ({ absent }) => ({ absent: [...absent] }),
+    find: async ({ absent }) => ({ absent }),
     measure: (opened, journal) => measureOn(options, opened, journal),
   };
 }
 
 if (import.meta.main)
-  await runExperiment(USAGE, (args) => adoption({ ...parseOptions(args, CLIENTS), checksLink: true }));
+  await runExperiment(USAGE, (args) => adoption({ ...parseOptions(args), checksLink: true }));

@@ -166,18 +166,10 @@ export function expectedMs({ sweeps, ways, delaysMs, subjects, trials }: Browser
 
 type BrowsersJournal = Journal<BrowsersPlan, BrowsersFindings, Line>;
 
-interface OpenTestbed {
-  readonly testbed: NamedTestbed;
-  /** The clients that are installed, with their versions, and the others. */
-  readonly present: readonly { readonly subject: Subject; readonly version: string }[];
-  readonly absent: readonly Subject[];
-  close(): Promise<void>;
-}
+type OpenTestbed = Awaited<ReturnType<typeof open>>;
 
-async function open(
-  { subjects, sweeps, ways, delaysMs }: BrowsersOptions,
-  seed: number,
-): Promise<OpenTestbed> {
+/** The testbed, the clients that are installed, with their versions, and the others. */
+async function open({ subjects, sweeps, ways, delaysMs }: BrowsersOptions, seed: number) {
   const versions = await Promise.all(
     subjects.map(async (subject) => ({ subject, version: await subject.version() })),
   );
