@@ -3,10 +3,12 @@
 import { getMessage } from '../../common/catalog.ts';
 import type { Settings } from '../../common/settings.ts';
 import { isPublicSuffix, siteOfUrl } from '../../common/site.ts';
-import { byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
+import { arrange, byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
 import { save } from '../ui/saving.ts';
 
 let sites: readonly string[] = [];
+/** As long as a site is listed its row stays, so that neither focus nor a click in progress is lost. */
+const rows = new Map<string, HTMLElement>();
 
 async function remove(button: HTMLElement, site: string): Promise<void> {
   const at = sites.indexOf(site);
@@ -20,20 +22,23 @@ async function remove(button: HTMLElement, site: string): Promise<void> {
   (buttons[Math.min(at, buttons.length - 1)] ?? byId('never-site')).focus();
 }
 
-function row(site: string): HTMLElement {
+function rowOf(site: string): HTMLElement {
+  const known = rows.get(site);
+  if (known !== undefined) return known;
   const words = getMessage('optionsNeverRemove');
   const button = makeButton('button', [words], () => void remove(button, site));
   button.setAttribute('aria-label', getMessage('optionsNeverRemoveSite', { site }));
-  return make('li', 'row', leftToRight(site, 'name'), button);
+  const row = make('li', 'row', leftToRight(site, 'name'), button);
+  rows.set(site, row);
+  return row;
 }
-
-const showRows = keepRows(() => byId('never-list') as RowList<HTMLElement>, row);
 
 /** Shows the list in force. */
 export function showNeverRecord({ neverRecord }: Settings): void {
   sites = neverRecord;
   byId('never-none').hidden = sites.length > 0;
-  showRows(sites);
+  for (const site of rows.keys()) if (!sites.includes(site)) rows.delete(site);
+  arrange(byId('never-list'), 'li', sites.map(rowOf));
 }
 
 function tell(input: HTMLInputElement, error: string): void {
@@ -79,35 +84,4 @@ export function siteFromEntry(text: string): string | null {
   if (entry === '' || /\s|^[^/?#]*(?:\/\/[^/?#]*)?\*/.test(entry)) return null;
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(entry) ? entry : `https://${entry}`;
   return siteOfUrl(url);
-}
-
-// A list that keeps its rows' elements as long as the items are listed, so that neither focus nor a click in progress
-// is lost when the list changes elsewhere.
-
-/** The part of a list's element that is used. */
-export interface RowList<Row> {
-  readonly children: { readonly [index: number]: unknown };
-  insertBefore(row: Row, before: Row | null): unknown;
-}
-
-/** Returns the function that makes the list show these keys, in this order. */
-export function keepRows<Row extends { remove(): void }>(
-  list: () => RowList<Row>,
-  make: (key: string) => Row,
-): (keys: readonly string[]) => void {
-  const rows = new Map<string, Row>();
-  return (keys) => {
-    const wanted = new Set(keys);
-    for (const [key, row] of rows) {
-      if (wanted.has(key)) continue;
-      row.remove();
-      rows.delete(key);
-    }
-    const { children } = list();
-    for (const [i, key] of keys.entries()) {
-      const row = rows.get(key) ?? make(key);
-      rows.set(key, row);
-      if (children[i] !== row) list().insertBefore(row, (children[i] as Row | undefined) ?? null);
-    }
-  };
 }

@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { openLedger } from '../../ledger/ledger.ts';
 import { emptyTotal } from '../../ledger/row-changes.ts';
 import { knownNetworks, nameFromEntry, rereadNetworks } from './networks.ts';
-import { keepRows, type RowList, siteFromEntry } from './never-record.ts';
+import { siteFromEntry } from './never-record.ts';
 import { readNumber } from './number-field.ts';
 
 test('the file name contains the day', () => {
@@ -155,63 +155,6 @@ test('an accepted site is its own site', () => {
       if (site !== null && !site.includes(':')) assert.equal(siteFromEntry(site), site);
     }),
   );
-});
-
-interface Row {
-  readonly key: string;
-  remove(): void;
-}
-
-/** A list that counts how often each row was inserted: browsers remove the focus from a row that is inserted again. */
-function listOf() {
-  const children: Row[] = [];
-  const put: string[] = [];
-  const list: RowList<Row> = {
-    children,
-    insertBefore(row, before) {
-      const was = children.indexOf(row);
-      if (was >= 0) children.splice(was, 1);
-      children.splice(before === null ? children.length : children.indexOf(before), 0, row);
-      put.push(row.key);
-    },
-  };
-  const show = keepRows<Row>(
-    () => list,
-    (key) => {
-      const row = { key, remove: () => void children.splice(children.indexOf(row), 1) };
-      return row;
-    },
-  );
-  return {
-    children,
-    /** Shows these keys, and returns the rows inserted for that. */
-    show: (keys: readonly string[]) => {
-      put.length = 0;
-      show(keys);
-      assert.deepEqual(
-        children.map(({ key }) => key),
-        keys,
-      );
-      return [...put];
-    },
-  };
-}
-
-test('a row that stays is the same element, and is not touched', () => {
-  const { children, show } = listOf();
-  assert.deepEqual(show(['b', 'd']), ['b', 'd']);
-  const [b, d] = children;
-  assert.deepEqual(show(['b', 'd']), []);
-  assert.deepEqual(show(['a', 'b', 'c', 'd', 'e']), ['a', 'c', 'e']);
-  assert.deepEqual(show(['b', 'd', 'e']), []);
-  assert.deepEqual([children[0], children[1]], [b, d]);
-});
-
-test('a key that was removed and is listed again has a row again', () => {
-  const { show } = listOf();
-  show(['a', 'b']);
-  show([]);
-  assert.deepEqual(show(['b']), ['b']);
 });
 
 // What counts as a number within bounds, before anything is saved.

@@ -8,7 +8,7 @@ import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS, type PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
-import { arrangeBodies, byId, make, setText } from '../ui/elements.ts';
+import { arrange, byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
@@ -87,7 +87,7 @@ function drawRows(groups: readonly Group[]): void {
     row.setOpen(opened.has(group.origin));
     return row.body;
   });
-  arrangeBodies(byId('table'), bodies);
+  arrange(byId('table'), 'tbody', bodies);
 }
 
 function race(origin: Origin): void {

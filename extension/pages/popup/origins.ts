@@ -8,7 +8,7 @@ import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
-import { arrangeBodies, byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { arrange, byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastText } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
 import { nextSorting, type SortOrder } from '../ui/sorting.ts';
@@ -93,8 +93,9 @@ function bodyOf(line: Line, around: () => RowContext): HTMLElement {
 function draw(around: () => RowContext): void {
   const lines = linesOf(shown, { own, query, sorting, opened });
   const table = byId('origin-table');
-  arrangeBodies(
+  arrange(
     table,
+    'tbody',
     lines.slice(0, limit).map((line) => bodyOf(line, around)),
   );
   table.hidden = lines.length === 0;

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { siteOfHost } from '../../common/site.ts';
 import { isDisabled, onClick, setDisabled } from './disabled-button.ts';
-import { arrangeBodies, setValue } from './elements.ts';
+import { arrange, setValue } from './elements.ts';
 import { hostParts } from './origin.ts';
 
 test('a field that is being edited keeps what was typed', (t) => {
@@ -26,6 +26,7 @@ test('a field that is being edited keeps what was typed', (t) => {
 /** As much of a table as its bodies need; as in a browser, what is moved or removed loses the focus. */
 class Table {
   readonly bodies: Body[] = [];
+  readonly inserted: Body[] = [];
   querySelectorAll(): readonly Body[] {
     return this.bodies;
   }
@@ -36,6 +37,7 @@ class Table {
     body.remove();
     this.bodies.splice(before === null ? this.bodies.length : this.bodies.indexOf(before), 0, body);
     body.parentElement = this;
+    this.inserted.push(body);
   }
 }
 
@@ -58,18 +60,39 @@ class Body {
 
 const page: { activeElement: Body | null } = { activeElement: null };
 
-test('a row keeps the focus, wherever it is moved, until it is removed', (t) => {
+function shownTable(t: TestContext) {
   Object.assign(globalThis, { document: page, HTMLElement: Body });
   t.after(() => {
     Reflect.deleteProperty(globalThis, 'document');
     Reflect.deleteProperty(globalThis, 'HTMLElement');
   });
   const table = new Table();
-  const [a, b, c] = [new Body(), new Body(), new Body()];
   const show = (...bodies: Body[]): void => {
-    arrangeBodies(table as unknown as HTMLElement, bodies as unknown as HTMLElement[]);
+    table.inserted.length = 0;
+    arrange(table as unknown as HTMLElement, 'tbody', bodies as unknown as HTMLElement[]);
     assert.deepEqual(table.bodies, bodies);
   };
+  return { table, show, bodies: [new Body(), new Body(), new Body()] as const };
+}
+
+test('a row that stays in its place is not touched', (t) => {
+  const {
+    table,
+    show,
+    bodies: [a, b, c],
+  } = shownTable(t);
+  show(b);
+  show(a, b, c);
+  assert.deepEqual(new Set(table.inserted), new Set([a, c]));
+  show(b, c);
+  assert.deepEqual(table.inserted, []);
+});
+
+test('a row keeps the focus, wherever it is moved, until it is removed', (t) => {
+  const {
+    show,
+    bodies: [a, b, c],
+  } = shownTable(t);
   show(a, b, c);
   for (const focused of [a, b, c]) {
     focused.focus();

@@ -76,19 +76,19 @@ export function setValue(field: HTMLInputElement, value: string): void {
 }
 
 /**
- * Puts the bodies of a table in order, moving only those out of place, and removes those no longer wanted. A body that is
- * moved loses the focus, so it is given back.
+ * Puts the bodies of a table, or the items of a list, in order, moving only those out of place, and removes those no
+ * longer wanted. One that is moved loses the focus, so it is given back.
  */
-export function arrangeBodies(table: HTMLElement, wanted: readonly HTMLElement[]): void {
+export function arrange(parent: HTMLElement, kind: 'tbody' | 'li', wanted: readonly HTMLElement[]): void {
   const focused = document.activeElement;
-  const kept = new Set(wanted);
-  for (const body of [...table.querySelectorAll<HTMLElement>('tbody')]) if (!kept.has(body)) body.remove();
+  const kept = new Set<Element>(wanted);
+  for (const row of [...parent.querySelectorAll(kind)]) if (!kept.has(row)) row.remove();
   let before: Element | null = null;
-  for (const body of wanted.toReversed()) {
-    if (body.nextElementSibling !== before || body.parentElement !== table) table.insertBefore(body, before);
-    before = body;
+  for (const row of wanted.toReversed()) {
+    if (row.nextElementSibling !== before || row.parentElement !== parent) parent.insertBefore(row, before);
+    before = row;
   }
-  if (focused instanceof HTMLElement && focused !== document.activeElement && table.contains(focused))
+  if (focused instanceof HTMLElement && focused !== document.activeElement && parent.contains(focused))
     focused.focus({ preventScroll: true });
 }
 
