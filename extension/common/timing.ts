@@ -1,5 +1,8 @@
-// What a content script reports about a page's requests: plain data, bounded, no imports, because this is loaded into
-// every frame. The background validates it against a schema (`batch-queue.ts`) before using any of it.
+// What a content script reports about a page's requests: plain data, which comes from the page's process, so each value
+// is bounded and typed once, here. The background validates it (`batch-queue.ts`) before using any of it; into every
+// frame only the rest of this file is loaded, because the build leaves out schemas that are not used.
+import { count, isTooLate } from '@photofinish/shared/web/untrusted';
+import * as v from 'valibot';
 
 /** URLs are truncated to this on both sides of the join; longer ones differ only in data that nothing here needs. */
 export const MAX_URL_CHARS = 1024;
@@ -7,54 +10,70 @@ export const MAX_BATCH_ENTRIES = 400;
 /** What a page may report in an hour; requests beyond it are counted by webRequest alone (as missed), if at all. */
 export const MAX_PAGE_ENTRIES = 10_000;
 
-/** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */
-export interface Timing {
+/** A page whose clock was ahead, or that lies: what it reports has happened by now. */
+function byNow(atMs: number): number {
+  const nowMs = Date.now();
+  return isTooLate(atMs, nowMs) ? nowMs : atMs;
+}
+
+/** Milliseconds since the epoch. */
+const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.transform(byNow));
+
+const timingSchema = v.object({
   /** A navigation entry describes the document itself. */
-  readonly navigation: boolean;
+  navigation: v.boolean(),
   /** Without fragment, truncated to MAX_URL_CHARS; for a redirect chain the first URL. */
-  readonly url: string;
+  url: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(MAX_URL_CHARS)),
   /** `nextHopProtocol`; empty when hidden. */
-  readonly alpn: string;
+  alpn: v.pipe(v.string(), v.maxLength(32)),
   /** `deliveryType`: empty, `cache` or `navigational-prefetch`. */
-  readonly deliveryType: string;
-  /** Milliseconds since the epoch. */
-  readonly startMs: number;
-  readonly endMs: number;
-  /** First byte of the answer, milliseconds since the epoch; 0 when hidden. */
-  readonly firstByteMs: number;
+  deliveryType: v.pipe(v.string(), v.maxLength(32)),
+  startMs: instant,
+  endMs: instant,
+  /** First byte of the answer; 0 when hidden. */
+  firstByteMs: instant,
   /** `transferSize`; 0 for a cache hit and when hidden. */
-  readonly transferBytes: number;
+  transferBytes: count,
   /** `decodedBodySize`; 0 when hidden. */
-  readonly bodyBytes: number;
+  bodyBytes: count,
   /** A service worker was involved (`workerStart` is set). */
-  readonly worker: boolean;
+  worker: v.boolean(),
+  // The optional ones are absent in batches left behind by an older version.
   /** A redirect led here (`redirectStart` is set, which it is only if every server on the way allows it). */
-  readonly redirected: boolean;
+  redirected: v.optional(v.boolean(), false),
   /** The initiator's type as Resource Timing names it, such as `img` or `fetch`. */
-  readonly initiator: string;
+  initiator: v.optional(v.pipe(v.string(), v.maxLength(32)), ''),
   /** The response's status; 0 when hidden. */
-  readonly status: number;
+  status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999)), 0),
   /** It, or an earlier response of this URL in the document, had a part of the whole (206). */
-  readonly partial: boolean;
+  partial: v.optional(v.boolean(), false),
   /**
    * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer.
    */
-  readonly opaque: boolean;
+  opaque: v.boolean(),
+});
+
+/** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */
+export interface Timing extends Readonly<v.InferOutput<typeof timingSchema>> {
   /** The Alt-Svc header of the stored answer, empty if it has none; added by the background (`light-mode.ts`). */
   readonly altSvc?: string;
 }
 
-export interface TimingBatch {
-  readonly type: 'timings';
+export const timingBatchSchema = v.object({
+  type: v.literal('timings'),
   /** Random, one per document; together with `seq` it identifies the batch, so that one sent twice counts once. */
-  readonly source: string;
-  readonly seq: number;
+  source: v.pipe(v.string(), v.uuid()),
+  seq: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
   /** The outermost page's origin if this is a frame; null in the outermost page itself. */
-  readonly topOrigin: string | null;
-  /** When this document began, milliseconds since the epoch. */
-  readonly startedMs: number;
+  topOrigin: v.nullable(v.pipe(v.string(), v.maxLength(300))),
+  /** When this document began. */
+  startedMs: instant,
   /** The document is controlled by a service worker. */
-  readonly controlled: boolean;
+  controlled: v.boolean(),
+  entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES), v.readonly()),
+});
+
+export interface TimingBatch extends Readonly<v.InferOutput<typeof timingBatchSchema>> {
   readonly entries: readonly Timing[];
 }
 
@@ -80,16 +99,18 @@ export const MAX_LEFT_BATCHES = 32;
  * What had not been acknowledged when a page closed, because it cannot send again. Its URLs are reduced to origins: it
  * is stored for a while, and counting needs no more.
  */
-export interface LeftMessage {
-  readonly type: 'left';
-  readonly batches: readonly TimingBatch[];
-}
+export const leftSchema = v.object({
+  type: v.literal('left'),
+  batches: v.pipe(v.array(timingBatchSchema), v.minLength(1), v.maxLength(MAX_LEFT_BATCHES), v.readonly()),
+});
+export type LeftMessage = v.InferOutput<typeof leftSchema>;
 
 /** A document is in view that was not loaded just now: it was restored from the back/forward cache or prerendered. */
-export interface ArrivalMessage {
-  readonly type: 'arrived';
-  readonly arrival: 'bfcache' | 'prerendered';
-}
+export const arrivedSchema = v.object({
+  type: v.literal('arrived'),
+  arrival: v.picklist(['bfcache', 'prerendered']),
+});
+export type ArrivalMessage = v.InferOutput<typeof arrivedSchema>;
 
 /** The user clicked or typed in this document. */
 export interface TouchMessage {

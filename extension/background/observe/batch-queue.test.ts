@@ -5,20 +5,17 @@ import { test } from 'node:test';
 import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { MAX_BATCH_ENTRIES, MAX_URL_CHARS } from '../../common/timing.ts';
+import {
+  arrivedSchema,
+  leftSchema,
+  MAX_BATCH_ENTRIES,
+  MAX_URL_CHARS,
+  timingBatchSchema,
+} from '../../common/timing.ts';
 import '../../testing/catalogs.ts';
 import { troubleText } from '../../ledger/database.ts';
 import { BATCH, TIMING } from '../../testing/samples.ts';
-import {
-  arrivedSchema,
-  type BatchQueueDeps,
-  keepLeft,
-  type LeftBatches,
-  leftSchema,
-  openBatchQueue,
-  takeLeft,
-  timingBatchSchema,
-} from './batch-queue.ts';
+import { type BatchQueueDeps, keepLeft, type LeftBatches, openBatchQueue, takeLeft } from './batch-queue.ts';
 import type { Sender } from './recordable.ts';
 import { SETTLE_MS } from './requests.ts';
 

@@ -1,17 +1,16 @@
 // Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
 // batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
 
-import { count, isTooLate } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { LATE_EVENTS } from '#edition';
 import { type SessionArea, timers } from '../../common/browser.ts';
 import type { Arrival } from '../../common/messages.ts';
 import {
-  MAX_BATCH_ENTRIES,
-  MAX_LEFT_BATCHES,
-  MAX_URL_CHARS,
+  arrivedSchema,
+  leftSchema,
   type TimingAck,
   type TimingBatch,
+  timingBatchSchema,
 } from '../../common/timing.ts';
 import { troubleText } from '../../ledger/database.ts';
 import { confirmedTop, type KnownDocuments, type Recordable, type Sender, senderOf } from './recordable.ts';
@@ -188,55 +187,6 @@ export function openBatchQueue(deps: BatchQueueDeps) {
     takeLeftSoon: (): void => takeLater(null),
   };
 }
-
-// Validates what content scripts send: the values come from pages, so each is bounded and typed once, here.
-
-/** A page whose clock was ahead, or that lies: what it reports has happened by now. */
-function byNow(atMs: number): number {
-  const nowMs = Date.now();
-  return isTooLate(atMs, nowMs) ? nowMs : atMs;
-}
-
-const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.transform(byNow));
-
-const timingSchema = v.object({
-  navigation: v.boolean(),
-  url: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(MAX_URL_CHARS)),
-  alpn: v.pipe(v.string(), v.maxLength(32)),
-  deliveryType: v.pipe(v.string(), v.maxLength(32)),
-  startMs: instant,
-  endMs: instant,
-  firstByteMs: instant,
-  transferBytes: count,
-  bodyBytes: count,
-  worker: v.boolean(),
-  // Absent in batches left behind by an older version.
-  redirected: v.optional(v.boolean(), false),
-  initiator: v.optional(v.pipe(v.string(), v.maxLength(32)), ''),
-  status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999)), 0),
-  partial: v.optional(v.boolean(), false),
-  opaque: v.boolean(),
-});
-
-export const timingBatchSchema = v.object({
-  type: v.literal('timings'),
-  source: v.pipe(v.string(), v.uuid()),
-  seq: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
-  topOrigin: v.nullable(v.pipe(v.string(), v.maxLength(300))),
-  startedMs: instant,
-  controlled: v.boolean(),
-  entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES)),
-});
-
-export const leftSchema = v.object({
-  type: v.literal('left'),
-  batches: v.pipe(v.array(timingBatchSchema), v.minLength(1), v.maxLength(MAX_LEFT_BATCHES)),
-});
-
-export const arrivedSchema = v.object({
-  type: v.literal('arrived'),
-  arrival: v.picklist(['bfcache', 'prerendered']),
-});
 
 // Batches that pages leave behind when they close before an acknowledgement. They wait in session storage, which no
 // page can read or write: each is recorded, unless its message was, then removed.
