@@ -8,9 +8,10 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { RaceRequest } from '../../common/messages.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../common/settings.ts';
-import { aRace } from '../../testing/samples.ts';
+import { aRace, racedOnce } from '../../testing/samples.ts';
+import type { DocumentVisit } from '../edition/edition.ts';
 import { comparison, type RaceOrder } from './helper.ts';
-import { createFirstVisitRaces, Races, type Visit } from './races.ts';
+import { createVisits, Races } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 
@@ -241,12 +242,12 @@ test('a race beyond the queue’s limit is rejected, not silently dropped', () =
 
 // Races on first visits: off unless enabled, and forbidden by any doubt.
 
-const VISIT: Visit = {
-  origin: 'https://a.test' as Origin,
-  site: 'a.test',
-  startedMs: 1,
+const ORIGIN = 'https://a.test' as Origin;
+const VISIT: DocumentVisit = {
   tabId: 1,
-  pageInitiated: false,
+  url: `${ORIGIN}/`,
+  atMs: 1,
+  byPage: false,
   privateWindow: false,
   container: false,
   proxied: false,
@@ -254,13 +255,18 @@ const VISIT: Visit = {
 
 function visitTestbed(
   settings: Partial<Settings> = {},
-  { ready = true, known = false, pageInitiated = false } = {},
+  { ready = true, known = false, pageInitiated = false, privateTab = false } = {},
 ) {
   const orders: RaceOrder[] = [];
-  const visited = createFirstVisitRaces({
+  const visited = createVisits({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
+    gestures: { had: () => false },
+    recordable: { mayRecord: () => true, isPrivateTab: () => privateTab },
+    ledger: async () => ({
+      recordsOf: async () => new Map(),
+      newestRaces: async () => new Map(known ? [[ORIGIN, racedOnce(aRace())]] : []),
+    }),
     helperReady: async () => ready,
-    known: async () => known,
     mayRacePageInitiated: async () => pageInitiated,
     race: (order) => orders.push(order),
   });
@@ -270,9 +276,9 @@ function visitTestbed(
 test('a first visit is raced once, in the chosen mode and with the chosen start delay', async () => {
   const { visited, orders } = visitTestbed({ raceMode: 'v3', startDelayMs: 40 });
   await visited(VISIT);
-  await visited({ ...VISIT, startedMs: 2 });
+  await visited({ ...VISIT, atMs: 2 });
   assert.deepEqual(orders, [
-    { origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40, share: true },
+    { origin: ORIGIN, mode: 'v3', reason: 'navigation', startDelayMs: 40, share: true },
   ]);
 });
 
@@ -296,23 +302,26 @@ test('by default, and if only clicks may race, no visit starts a race', async ()
 
 test('a page that navigated by itself is raced only within its quota, and the user’s own visit always', async () => {
   const { visited, orders } = visitTestbed();
-  await visited({ ...VISIT, pageInitiated: true });
+  await visited({ ...VISIT, byPage: true });
   assert.deepEqual(orders, []);
   await visited(VISIT);
   assert.equal(orders.length, 1);
   const within = visitTestbed({}, { pageInitiated: true });
-  await within.visited({ ...VISIT, pageInitiated: true });
+  await within.visited({ ...VISIT, byPage: true });
   assert.equal(within.orders.length, 1);
 });
 
-const FORBIDDEN: readonly (readonly [string, Partial<Visit>])[] = [
+const FORBIDDEN: readonly (readonly [string, Partial<DocumentVisit>])[] = [
   ['a private window', { privateWindow: true }],
   ['a container', { container: true }],
   ['a proxy', { proxied: true }],
   ['a browser that does not say whether there is a proxy', { proxied: null }],
 ];
 for (const [what, doubt] of FORBIDDEN)
-  test(`${what} forbids it, and a later visit without it may race`, async () => {
+  test(`${what} forbids it, and a later visit without it may race`, async (t) => {
+    const settings = { get: async () => ({ value: { mode: 'system' } }) };
+    Object.assign(globalThis, { chrome: { proxy: { settings } } });
+    t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
     const { visited, orders } = visitTestbed();
     await visited({ ...VISIT, ...doubt });
     assert.deepEqual(orders, []);
@@ -326,4 +335,10 @@ test('neither a known origin nor a missing helper starts a race', async () => {
     await visited(VISIT);
     assert.deepEqual(orders, []);
   }
+});
+
+test('a tab of a private window forbids it where the browser does not say so of the request', async () => {
+  const { visited, orders } = visitTestbed({}, { privateTab: true });
+  await visited({ ...VISIT, privateWindow: null });
+  assert.deepEqual(orders, []);
 });
