@@ -117,25 +117,22 @@ function withVisit(
  * would be newer than it, and no visit would count.
  */
 export function notAhead(record: OriginRecord, atMs: number, nowMs: number): OriginRecord {
-  const back = <Ms extends number | null>(ms: Ms): Ms | number => (isAhead(ms ?? 0, nowMs) ? atMs : ms);
-  const { firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs, visitedPageMs } = record;
-  const { h3SinceMs, newestPageMs } = record;
-  const times = [firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs];
-  const instants = [...times, h3SinceMs, visitedPageMs, newestPageMs];
-  if (!instants.some((ms) => isAhead(ms ?? 0, nowMs))) return record;
-  return {
-    ...record,
-    firstSeenMs: back(firstSeenMs),
-    lastSeenMs: back(lastSeenMs),
-    protocolAtMs: back(protocolAtMs),
-    ...(altSvcAtMs !== undefined && { altSvcAtMs: back(altSvcAtMs) }),
+  const corrected = {
+    firstSeenMs: atMs,
+    lastSeenMs: atMs,
+    protocolAtMs: atMs,
+    altSvcAtMs: atMs,
+    advertisedSinceMs: atMs,
     // What was then was before any page that begins now.
-    ...(h3SinceMs !== undefined && { h3SinceMs: isAhead(h3SinceMs, nowMs) ? 0 : h3SinceMs }),
-    ...(newestPageMs !== undefined && { newestPageMs: isAhead(newestPageMs, nowMs) ? 0 : newestPageMs }),
-    advertisedSinceMs: back(advertisedSinceMs),
-    // A page that began then began before any that begins now.
-    visitedPageMs: isAhead(visitedPageMs ?? 0, nowMs) ? null : visitedPageMs,
-  };
+    h3SinceMs: 0,
+    newestPageMs: 0,
+    visitedPageMs: null,
+  } satisfies Partial<OriginRecord>;
+  const wrong = (Object.keys(corrected) as (keyof typeof corrected)[]).filter((instant) =>
+    isAhead(record[instant] ?? 0, nowMs),
+  );
+  if (wrong.length === 0) return record;
+  return { ...record, ...Object.fromEntries(wrong.map((instant) => [instant, corrected[instant]])) };
 }
 
 /**
