@@ -4,16 +4,8 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type DayRow, type DayTotal, daysBetween, type OriginRecord } from '../common/records/schema.ts';
 import { chunksOf, type Database, eachChunk } from './database.ts';
-import { SECTIONS, type Section, type Sections } from './merge.ts';
+import { NO_ROWS, type RowCounts, SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './row-changes.ts';
-
-/** How many rows each store has. */
-export interface RowCounts {
-  readonly records: number;
-  readonly days: number;
-  readonly totals: number;
-  readonly races: number;
-}
 
 /** UTC days, both included; open-ended without `toDay`. */
 export interface DaySpan {
@@ -160,13 +152,8 @@ function countingOn(database: Database) {
 
     async countRows(): Promise<RowCounts> {
       const db = await database();
-      const [records, days, totals, races] = await Promise.all([
-        db.count('records'),
-        db.count('days'),
-        db.count('totals'),
-        db.count('races'),
-      ]);
-      return { records, days, totals, races };
+      const counts = await Promise.all(SECTIONS.map(async (store) => [store, await db.count(store)]));
+      return { ...NO_ROWS, ...Object.fromEntries(counts) };
     },
   };
 }

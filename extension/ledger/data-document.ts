@@ -18,7 +18,7 @@ import * as v from 'valibot';
 import { namesSchema } from '../common/network-names.ts';
 import { type Settings, settingsFromFile } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
-import { SECTIONS, type Section, type Sections } from './merge.ts';
+import { NO_ROWS, SECTIONS, type Section, type Sections } from './merge.ts';
 
 const NAME = 'photofinish.data';
 
@@ -232,7 +232,7 @@ function createDoor(nowMs: number) {
   let version: number | null = null;
   let place = 0;
   let counted = false;
-  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  const rows = { ...NO_ROWS };
 
   const checkedRow = (section: Section, value: unknown, version: number): Piece => {
     const at = SECTIONS.indexOf(section);

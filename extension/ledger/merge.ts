@@ -17,6 +17,9 @@ export interface Sections {
 }
 export type Section = keyof Sections;
 export const SECTIONS = ['races', 'days', 'totals', 'records'] as const satisfies readonly Section[];
+/** Numbers of rows. */
+export type RowCounts = Readonly<Record<Section, number>>;
+export const NO_ROWS: RowCounts = { races: 0, days: 0, totals: 0, records: 0 };
 
 type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 

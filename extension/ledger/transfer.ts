@@ -17,7 +17,6 @@ import {
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
-import type { RowCounts } from './browsing.ts';
 import {
   DATA_VERSION,
   DataError,
@@ -27,7 +26,7 @@ import {
   totalSchema,
 } from './data-document.ts';
 import type { Ledger } from './ledger.ts';
-import { SECTIONS, type Section, weight } from './merge.ts';
+import { NO_ROWS, type RowCounts, SECTIONS, type Section, weight } from './merge.ts';
 import { emptyTotal, movedTotal, totalWithout } from './row-changes.ts';
 
 /** Rows imported per transaction: many enough to be fast, few enough that recording continues in between. */
@@ -40,7 +39,7 @@ export async function exportData(
   nowMs: number,
 ): Promise<Blob> {
   const bodies: Record<Section, Blob[]> = { races: [], days: [], totals: [], records: [] };
-  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  const rows = { ...NO_ROWS };
   const settings = { version: SETTINGS_VERSION, settings: await loadSettings(store) };
   const networkNames = Object.fromEntries(await loadNames(store));
   await ledger.snapshot((section, some) => {
@@ -137,7 +136,7 @@ export async function importData(
   // Files from before they named their browser count as this one's.
   let browser = BROWSER;
   let networkNames: Readonly<Record<string, string>> = {};
-  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  const rows = { ...NO_ROWS };
   let future = 0;
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces)

@@ -8,22 +8,24 @@ import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { compareTrials, MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
-import { ONLY_FULL } from '@photofinish/shared/web/observation';
+import { type ObservationModes, ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { openDB, unwrap } from 'idb';
 import { emptyDay, emptyRecord } from '../common/records/fold.ts';
 import {
+  type AnswerCounts,
   DAY_MS,
   type DayRow,
   type DayTotal,
   dayOf,
   LEDGER_NAME,
   type LedgerSchema,
+  NOTHING_DELIVERED,
   type OriginRecord,
 } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
-import type { Store } from '../ledger/database.ts';
 import { openLedger } from '../ledger/ledger.ts';
+import { type RowCounts, SECTIONS, type Section, type Sections } from '../ledger/merge.ts';
 import { emptyTotal, movedTotal } from '../ledger/row-changes.ts';
 
 export interface Filling {
@@ -88,7 +90,7 @@ function dayRow(empty: DayRow, traits: OriginTraits, main: boolean, random: () =
     ...empty,
     counts,
     navigations: main ? navigationsOf(counts) : NO_REQUESTS,
-    delivered: { 'http-cache': Math.floor(random() * 6), 'service-worker': 0, prefetch: 0 },
+    delivered: { ...NOTHING_DELIVERED, 'http-cache': Math.floor(random() * 6) },
     bytes: requests * Math.floor(500 + random() * 40_000),
     lookups,
     hits: Math.floor(lookups * (0.6 + random() * 0.4)),
@@ -98,9 +100,26 @@ function dayRow(empty: DayRow, traits: OriginTraits, main: boolean, random: () =
   };
 }
 
+/** What several rows of days count together. */
+export function sumsOf(rows: readonly DayRow[]): Required<AnswerCounts> {
+  const sum = (number: (row: DayRow) => number) => rows.reduce((total, row) => total + number(row), 0);
+  return {
+    counts: rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS),
+    navigations: rows.map((row) => row.navigations).reduce(addCounts, NO_REQUESTS),
+    delivered: {
+      'http-cache': sum((row) => row.delivered['http-cache']),
+      'service-worker': sum((row) => row.delivered['service-worker']),
+      prefetch: sum((row) => row.delivered.prefetch),
+    },
+    bytes: sum((row) => row.bytes),
+    modes: rows.map((row) => row.modes).reduce<ObservationModes>(unitedModes, []),
+  };
+}
+
 function recordOf(rows: readonly DayRow[], traits: OriginTraits): OriginRecord {
   const [first, last] = [rows[0], rows.at(-1)] as [DayRow, DayRow];
-  const counts = rows.map((row) => row.counts).reduce(addCounts);
+  const sums = sumsOf(rows);
+  const { counts } = sums;
   const lastSeenMs = Date.parse(last.day) + last.bytes;
   const known = counts.h3 + counts.h2 + counts['http/1.1'] > 0;
   return {
@@ -110,15 +129,7 @@ function recordOf(rows: readonly DayRow[], traits: OriginTraits): OriginRecord {
     protocolAtMs: known ? lastSeenMs : null,
     reason: known ? null : 'no-timing-allow-origin',
     address: '192.0.2.1',
-    counts,
-    navigations: rows.map((row) => row.navigations).reduce(addCounts),
-    delivered: {
-      'http-cache': rows.reduce((sum, row) => sum + row.delivered['http-cache'], 0),
-      'service-worker': 0,
-      prefetch: 0,
-    },
-    bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
-    modes: ONLY_FULL,
+    ...sums,
     altSvc: traits.advertises ? H3_ADVERT : null,
     advertisedSinceMs: traits.advertises ? Date.parse(first.day) : null,
     visitsSinceAdvertised: traits.advertises && last.counts.h3 === 0 ? rows.length : 0,
@@ -160,7 +171,7 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
   };
 }
 
-type Row = { readonly store: Store; readonly value: OriginRecord | DayRow | DayTotal | OriginRace };
+type Row = { readonly store: Section; readonly value: Sections[Section] };
 
 /** Every row of the filling, origin by origin, with the totals at the end. */
 function* rowsOf(filling: Filling): Generator<Row> {
@@ -206,17 +217,13 @@ function* rowsOf(filling: Filling): Generator<Row> {
 }
 
 /** Adds the filling to a ledger, which must not contain any of its rows; returns the number of rows by store. */
-export async function fillLedger(
-  filling: Filling,
-  name: string = LEDGER_NAME,
-): Promise<Record<'records' | 'days' | 'totals' | 'races', number>> {
+export async function fillLedger(filling: Filling, name: string = LEDGER_NAME): Promise<RowCounts> {
   const ledger = openLedger(name);
   await ledger.countRows();
   const db = await openDB<LedgerSchema>(name);
-  const stores: Store[] = ['records', 'days', 'totals', 'races'];
   const rows = rowsOf(filling);
   for (let { value: row, done } = rows.next(); !done; ) {
-    const tx = db.transaction(stores, 'readwrite');
+    const tx = db.transaction(SECTIONS, 'readwrite');
     // A promise for each of half a million rows takes longer than the rows themselves.
     const plain = unwrap(tx);
     for (let i = 0; i < CHUNK_ROWS && !done; i += 1) {

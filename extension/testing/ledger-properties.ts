@@ -3,19 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Forecast } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import {
-  addAdoption,
-  addCounts,
-  adoptionByOrigin,
-  NO_ADOPTION,
-  NO_REQUESTS,
-} from '@photofinish/shared/report/adoption';
-import {
-  OBSERVATION_MODES,
-  type Observation,
-  type ObservationModes,
-  unitedModes,
-} from '@photofinish/shared/web/observation';
+import { addAdoption, adoptionByOrigin, NO_ADOPTION } from '@photofinish/shared/report/adoption';
+import { OBSERVATION_MODES, type Observation, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, KNOWN_PROTOCOLS, PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
@@ -25,6 +14,7 @@ import { judgedRace, verdictOfRecord } from '../common/verdict.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Section, Sections } from '../ledger/merge.ts';
 import type { Batch } from '../ledger/writing.ts';
+import { sumsOf } from './filled-ledger.ts';
 import { aRace } from './samples.ts';
 
 const START_MS = Date.UTC(2026, 10, 18);
@@ -131,26 +121,12 @@ function sumOf(rows: readonly DayRow[], number: (row: DayRow) => number): number
   return rows.reduce((sum, row) => sum + number(row), 0);
 }
 
-function sums(rows: readonly DayRow[]) {
-  return {
-    counts: rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS),
-    navigations: rows.map((row) => row.navigations).reduce(addCounts, NO_REQUESTS),
-    delivered: {
-      'http-cache': sumOf(rows, (row) => row.delivered['http-cache']),
-      'service-worker': sumOf(rows, (row) => row.delivered['service-worker']),
-      prefetch: sumOf(rows, (row) => row.delivered.prefetch),
-    },
-    bytes: sumOf(rows, (row) => row.bytes),
-    modes: rows.map((row) => row.modes).reduce<ObservationModes>(unitedModes, []),
-  };
-}
-
 function totalOf(rows: readonly DayRow[]): DayTotal {
   const [{ day, network }] = rows as [DayRow, ...DayRow[]];
   return {
     day,
     network,
-    ...sums(rows),
+    ...sumsOf(rows),
     origins: rows.map((row) => adoptionByOrigin([row.counts])).reduce(addAdoption, NO_ADOPTION),
     lookups: sumOf(rows, (row) => row.lookups),
     hits: sumOf(rows, (row) => row.hits),
@@ -169,7 +145,7 @@ export function checkInvariants({ records, days, totals, races }: Dump): void {
   for (const record of records) {
     const { counts, navigations, delivered, bytes } = record;
     const modes = unitedModes(record.modes, []);
-    const own = sums(ofRecord.get(`${record.origin} ${record.site}`) ?? []);
+    const own = sumsOf(ofRecord.get(`${record.origin} ${record.site}`) ?? []);
     assert.deepEqual({ counts, navigations, delivered, bytes, modes }, own);
     assert.equal(record.verdict, verdictOfRecord(record, judgedRace(raced.get(record.origin) ?? [])).code);
   }
