@@ -97,8 +97,7 @@ export class Pages {
     this.#closedTabs.add(tabId);
     dropOldest(this.#closedTabs, MAX_CLOSED_TABS);
     this.#shown.delete(String(tabId));
-    const gone = [...this.#pages.entries()].filter(([, page]) => page.tabId === tabId);
-    for (const [documentId] of gone) this.#pages.delete(documentId);
+    this.forget((page) => page.tabId === tabId);
   }
 
   /** Forgets the pages that `which` selects; returns the tabs that showed one. */
@@ -122,11 +121,8 @@ export class Pages {
 
   /** Forgets every page; returns the tabs that showed one. */
   clear(): number[] {
-    const tabs = [...this.#shown.entries()].map(([tabId]) => tabId);
-    for (const [documentId] of [...this.#pages.entries()]) this.#pages.delete(documentId);
-    for (const tabId of tabs) this.#shown.delete(tabId);
     this.#frames.clear();
-    return tabs.map(Number);
+    return this.forget(() => true);
   }
 
   async saved(): Promise<void> {

@@ -44,23 +44,6 @@ export function createPopupServer(actions: PopupActions) {
     if (open.has(port)) port.postMessage(event);
   };
 
-  const wipe = (port: PopupPort): Promise<void> =>
-    actions.wipe().then(
-      (helperRecords) => tell(port, { type: 'wiped', helperRecords, trouble: null }),
-      (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: messageOf(error) }),
-    );
-
-  const settle = (port: PopupPort): Promise<void> =>
-    actions.settle().then(
-      () => tell(port, { type: 'settled', trouble: null }),
-      (error) => tell(port, { type: 'settled', trouble: messageOf(error) }),
-    );
-
-  const steer = (port: PopupPort, origin: Origin, on: boolean): Promise<void> =>
-    actions
-      .steer(origin, on)
-      .catch((error) => tell(port, { type: 'steer-failed', message: messageOf(error) }));
-
   /** Performs the request; returns a new function that ends the watch if there is a new watch. */
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | undefined => {
     switch (request.type) {
@@ -72,13 +55,21 @@ export function createPopupServer(actions: PopupActions) {
       case 'watch-helper':
         return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
       case 'steer':
-        return void steer(port, request.origin, request.on);
+        return void actions
+          .steer(request.origin, request.on)
+          .catch((error) => tell(port, { type: 'steer-failed', message: messageOf(error) }));
       case 'doctor':
         return void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
       case 'wipe':
-        return void wipe(port);
+        return void actions.wipe().then(
+          (helperRecords) => tell(port, { type: 'wiped', helperRecords, trouble: null }),
+          (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: messageOf(error) }),
+        );
       case 'settle':
-        return void settle(port);
+        return void actions.settle().then(
+          () => tell(port, { type: 'settled', trouble: null }),
+          (error) => tell(port, { type: 'settled', trouble: messageOf(error) }),
+        );
       case 'race':
         return void actions.race([request.origin]);
       case 'race-all':

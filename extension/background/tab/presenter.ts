@@ -1,5 +1,6 @@
 // Shows pages as they change: the toolbar button of each tab, and the view for everything that watches the tab, first
 // complete, then as changes. Changes come in bursts, so each tab is drawn at most once per REFRESH_MS.
+import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -133,13 +134,19 @@ export class Presenter {
     };
   }
 
+  async #read(origins: readonly Origin[], site: string): Promise<History> {
+    const { ledger } = this.#deps;
+    const [records, races] = await Promise.all([
+      ledger.recordsOf(origins, site),
+      ledger.newestRaces(origins),
+    ]);
+    return { records, races };
+  }
+
   async #recall({ tabId, documentId, site }: Page, origins: readonly Origin[]): Promise<History> {
     const known = this.#recalled.get(tabId);
     const before = known?.documentId === documentId ? known.history : undefined;
-    const [records, races] = await Promise.all([
-      this.#deps.ledger.recordsOf(origins, site),
-      this.#deps.ledger.newestRaces(origins),
-    ]);
+    const { records, races } = await this.#read(origins, site);
     const history = { records: renewed(before?.records, records), races: renewed(before?.races, races) };
     this.#recalled.set(tabId, { documentId, history });
     return history;
@@ -198,11 +205,7 @@ export class Presenter {
     let trouble = this.#deps.trouble();
     let history: History | null = null;
     try {
-      const [records, races] = await Promise.all([
-        this.#deps.ledger.recordsOf([failed.origin], failed.site),
-        this.#deps.ledger.newestRaces([failed.origin]),
-      ]);
-      history = { records, races };
+      history = await this.#read([failed.origin], failed.site);
     } catch (error) {
       trouble = troubleText(error);
     }
@@ -250,19 +253,11 @@ export class Presenter {
 // The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both show it,
 // because not everyone can see the colour.
 
-const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }> = {
-  h3: { icon: 'h3', badge: 'H3' },
-  h2: { icon: 'h2', badge: 'H2' },
-  'http/1.1': { icon: 'h1', badge: 'H1' },
-  'http/1.0': { icon: 'h1', badge: 'H1' },
-  unknown: { icon: 'unknown', badge: '?' },
-};
-
 /** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that no longer exists is not an error. */
 export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
-  const { icon, badge } = MARKS[protocol];
+  const mark = markOf(protocol);
   const title = verdict ?? getMessage('popupToolbarProtocol', { protocol: protocolName(protocol) });
-  await writeButton(tabId, icon, badge, title);
+  await writeButton(tabId, mark, MARK_LABELS[mark], title);
 }
 
 /** The button as in the manifest: browsers differ in what an empty title means. */
@@ -270,7 +265,7 @@ export function resetToolbar(tabId: number): Promise<void> {
   return writeButton(tabId, 'unknown', '', getMessage('appName'));
 }
 
-async function writeButton(tabId: number, icon: string, badge: string, title: string): Promise<void> {
+async function writeButton(tabId: number, icon: Mark, badge: string, title: string): Promise<void> {
   const path = { 16: `/icons/${icon}-16.png`, 32: `/icons/${icon}-32.png` };
   await Promise.allSettled([
     chrome.action.setIcon({ tabId, path }),
