@@ -2,16 +2,14 @@
 // never block; all decisions are made in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the
 // answer, so the protocol comes from timings.
 import { seesRequests } from '../../common/permissions.ts';
-import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import {
-  altSvcOf,
   createChains,
   type EditionModule,
   EVERY_PAGE,
   kindOf,
   type RequestSink,
-  timingAllowed,
+  requestFields,
 } from './edition.ts';
 
 type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
@@ -40,31 +38,17 @@ export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
   const requestOf = (details: EndDetails | HeadDetails, hop: boolean, answered: boolean): EndedRequest => {
-    const url = comparableUrl(details.url);
-    const firstUrl = chains.firstUrl(details.requestId, url);
-    const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
     const initiator = details.initiator ?? null;
     return {
-      id: details.requestId,
-      tabId: details.tabId,
-      documentId: details.documentId ?? null,
-      kind: kindOf(details.type),
+      ...requestFields(details, initiator, chains),
       hop,
-      firstUrl,
-      url,
-      atMs: details.timeStamp,
       answered,
-      timingAllowed: chains.hidden(details.requestId)
-        ? false
-        : timingAllowed(headers, { by: initiator, firstUrl, url }),
       withheld: isWithheld(details),
       protocol: null,
       // For a copy that the page itself keeps; one revalidated by the HTTP cache is reported as cached, with its stored
       // 200.
       revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
-      fromCache: details.fromCache,
       address: details.ip ?? null,
-      altSvc: altSvcOf(headers),
       prerender: details.documentLifecycle === 'prerender',
       initiator,
       incognito: null,

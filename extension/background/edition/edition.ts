@@ -5,6 +5,7 @@
 
 import { MAX_ALT_SVC_CHARS, printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';
+import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
 import type { SteeredAnswer } from '../steer/steering-state.ts';
@@ -58,7 +59,7 @@ export function recordableAltSvc(value: string): string | null {
 }
 
 /** The Alt-Svc field as received (RFC 7838 section 3), its lines joined (RFC 9110 section 5.3). */
-export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string | null {
+function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string | null {
   if (headers === undefined) return null;
   let value = '';
   for (const header of headers) {
@@ -92,6 +93,40 @@ export function createChains() {
 }
 
 export type Chains = ReturnType<typeof createChains>;
+
+/** What both browsers report of a request, under the same names. */
+export interface RequestDetails {
+  readonly requestId: string;
+  readonly url: string;
+  readonly type: string;
+  /** -1: a request made by a worker. */
+  readonly tabId: number;
+  /** Absent for documents, which do not exist yet. */
+  readonly documentId?: string | undefined;
+  readonly timeStamp: number;
+  readonly fromCache: boolean;
+  readonly responseHeaders?: chrome.webRequest.HttpHeader[] | undefined;
+}
+
+/** What an ended request has of it; `by` is the origin of the initiator, as in `TimingRequest`. */
+export function requestFields(details: RequestDetails, by: string | null, chains: Chains) {
+  const { requestId, tabId, documentId = null, type, timeStamp, fromCache, responseHeaders } = details;
+  const url = comparableUrl(details.url);
+  const firstUrl = chains.firstUrl(requestId, url);
+  const isHidden = chains.hidden(requestId);
+  return {
+    id: requestId,
+    tabId,
+    documentId,
+    kind: kindOf(type),
+    firstUrl,
+    url,
+    atMs: timeStamp,
+    timingAllowed: isHidden ? false : timingAllowed(responseHeaders, { by, firstUrl, url }),
+    fromCache,
+    altSvc: altSvcOf(responseHeaders),
+  };
+}
 
 // Whether a server lets a page see the timings of its answer, and with them the protocol.
 

@@ -4,42 +4,29 @@
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { protocolOfVersion } from '../../common/inspected-request.ts';
-import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import * as steering from '../steer/steering.ts';
 import {
-  altSvcOf,
   type Chains,
   createChains,
   type DocumentVisit,
   type EditionModule,
   EVERY_PAGE,
-  kindOf,
+  type RequestDetails,
   type RequestSink,
-  type TimingRequest,
-  timingAllowed,
+  requestFields,
 } from './edition.ts';
 
 /** What Firefox reports about a request, as far as it is used; the types of `chrome.webRequest` cover only Chromium. */
-export interface FirefoxDetails {
-  readonly requestId: string;
-  readonly url: string;
+export interface FirefoxDetails extends RequestDetails {
   /** The requesting document; absent for pages that the user asked for. */
   readonly originUrl?: string;
-  readonly type: string;
-  /** -1: a request made by a worker. */
-  readonly tabId: number;
   readonly frameId: number;
-  /** Absent for documents, which do not exist yet. */
-  readonly documentId?: string;
-  readonly timeStamp: number;
   readonly incognito: boolean;
-  readonly fromCache: boolean;
   /** Null: no server was contacted. */
   readonly ip: string | null;
   readonly statusCode?: number;
   readonly statusLine?: string;
-  readonly responseHeaders?: chrome.webRequest.HttpHeader[];
   readonly redirectUrl?: string;
   /** Null: no proxy. */
   readonly proxyInfo?: { readonly type: string } | null;
@@ -64,16 +51,6 @@ function isRedirect({ statusCode, responseHeaders }: FirefoxDetails): boolean {
   return responseHeaders?.some(({ name }) => name.toLowerCase() === 'location') === true;
 }
 
-function timingAllowedOf(
-  { requestId, originUrl, responseHeaders }: FirefoxDetails,
-  path: Pick<TimingRequest, 'firstUrl' | 'url'>,
-  chains: Chains,
-): boolean | null {
-  if (chains.hidden(requestId)) return false;
-  const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
-  return timingAllowed(responseHeaders, { by, ...path });
-}
-
 function isProxy(info: { readonly type: string } | null): boolean {
   return info !== null && info.type !== 'direct';
 }
@@ -89,29 +66,20 @@ function isInViewer({ type, responseHeaders }: FirefoxDetails): boolean {
  * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
  */
 function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
-  const url = comparableUrl(details.url);
-  const firstUrl = chains.firstUrl(details.requestId, url);
+  const { originUrl, fromCache, statusCode, proxyInfo } = details;
+  const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
   return {
-    id: details.requestId,
-    tabId: details.tabId,
-    documentId: details.documentId ?? null,
-    kind: kindOf(details.type),
+    ...requestFields(details, by, chains),
     hop,
-    firstUrl,
-    url,
-    atMs: details.timeStamp,
     answered,
-    timingAllowed: timingAllowedOf(details, { firstUrl, url }, chains),
     withheld: false,
-    protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
-    revalidated: details.statusCode === 304,
-    fromCache: details.fromCache,
+    protocol: answered && !fromCache ? protocolOfStatusLine(details.statusLine) : null,
+    revalidated: statusCode === 304,
     address: details.ip,
-    altSvc: altSvcOf(details.responseHeaders),
     prerender: false,
-    initiator: details.originUrl ?? null,
+    initiator: originUrl ?? null,
     incognito: details.incognito,
-    ...(details.proxyInfo !== undefined && { proxied: isProxy(details.proxyInfo) }),
+    ...(proxyInfo !== undefined && { proxied: isProxy(proxyInfo) }),
     ...(isInViewer(details) && { inViewer: true }),
   };
 }
