@@ -47,6 +47,19 @@ export const timers: Clock = {
   },
 };
 
+/** Runs `run` once, `delayMs` after the first of the calls that request it. */
+export function soon(delayMs: number, run: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    timers.later(delayMs, () => {
+      waiting = false;
+      run();
+    });
+  };
+}
+
 /** Milliseconds since the epoch with fractions. */
 export function preciseNowMs(): number {
   return epochOriginMs() + performance.now();

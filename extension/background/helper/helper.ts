@@ -7,7 +7,7 @@ import type { Mode } from '@photofinish/shared/race/terms';
 import { type NamedNetwork, NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { connectHelper, timers } from '../../common/browser.ts';
+import { connectHelper, soon, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { HelperError } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
@@ -159,7 +159,12 @@ export class HelperLink {
   #consent: boolean | null = null;
   #network = NETWORK_UNKNOWN;
   #names: NetworkNames = new Map();
-  #uploading = false;
+  readonly #uploadLater = soon(UPLOAD_DELAY_MS, () => {
+    // What could not be sent stays in the outbox, for the next batch or the next connection.
+    this.#askConsentAgain()
+      .then(() => (this.#port.state.state === 'ready' ? this.#deps.upload() : undefined))
+      .catch(() => {});
+  });
   #agreeing: Promise<void> | null = null;
   #agreeAgain = false;
   readonly #port: HelperPort;
@@ -277,15 +282,7 @@ export class HelperLink {
 
   /** Something is in the outbox. */
   uploadSoon(): void {
-    if (this.#uploading || this.#port.state.state !== 'ready') return;
-    this.#uploading = true;
-    timers.later(UPLOAD_DELAY_MS, () => {
-      this.#uploading = false;
-      // What could not be sent stays in the outbox, for the next batch or the next connection.
-      this.#askConsentAgain()
-        .then(() => (this.#port.state.state === 'ready' ? this.#deps.upload() : undefined))
-        .catch(() => {});
-    });
+    if (this.#port.state.state === 'ready') this.#uploadLater();
   }
 
   #tell(): void {

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot';
 import { LATE_EVENTS } from '#edition';
-import { type SessionArea, timers } from '../../common/browser.ts';
+import { type SessionArea, soon, timers } from '../../common/browser.ts';
 import type { Arrival } from '../../common/messages.ts';
 import {
   arrivedSchema,
@@ -37,19 +37,6 @@ export interface BatchQueueDeps {
  * A batch that a page left behind is also being sent as a message, which contains more and should be processed first.
  */
 const LEFT_DELAY_MS = 5000;
-
-/** Runs `run` once, `delayMs` after the first of the calls that request it. */
-function soon(delayMs: number, run: () => void): () => void {
-  let waiting = false;
-  return () => {
-    if (waiting) return;
-    waiting = true;
-    timers.later(delayMs, () => {
-      waiting = false;
-      run();
-    });
-  };
-}
 
 /** The batch with its page as confirmed by the browser; null: nothing of it may be recorded. */
 async function admitted(

@@ -1,6 +1,7 @@
 // The invisible page that lives as long as the developer tools of a tab are open: adds the panel, keeps the list of the
 // tab's requests, and sends it to the background, again whenever the background has been restarted.
 import '../../common/catalog.ts';
+import { soon } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
 import {
   DEVTOOLS_PORT,
@@ -18,7 +19,6 @@ const { tabId } = chrome.devtools.inspectedWindow;
 const log = createLog();
 /** The newest entries that the background has not received. */
 let waiting: LogEntry[] = [];
-let due = false;
 /**
  * Entries of the log that existed at startup, by name: one that was still arriving is reported again, then complete.
  */
@@ -45,11 +45,12 @@ function tellAll(over: Port): void {
 const port: Port = keepPort(DEVTOOLS_PORT, { onOpen: tellAll });
 
 function flush(): void {
-  due = false;
   const logged = waiting;
   waiting = [];
   tell(port, logged, false);
 }
+
+const flushSoon = soon(BATCH_MS, flush);
 
 function add(entry: HarEntry): void {
   const logged = loggedEntry(entry);
@@ -64,9 +65,7 @@ function add(entry: HarEntry): void {
     log.drop(partial);
     tellAll(port);
   }
-  if (due) return;
-  due = true;
-  setTimeout(flush, BATCH_MS);
+  flushSoon();
 }
 
 chrome.devtools.panels.create(getMessage('devtoolsPanel'), '/icons/photofinish-32.png', '/panel/panel.html');

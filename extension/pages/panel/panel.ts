@@ -2,7 +2,7 @@
 // background's view of each origin. Opened as `panel.html?tab=ID` it shows that tab, wherever its tools are open.
 import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { browserLabel, browserVersion } from '../../common/browser.ts';
+import { browserLabel, browserVersion, soon } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS, type PageView } from '../../common/messages.ts';
@@ -34,7 +34,6 @@ const failures = new Map<Origin, RaceFailure>();
 let background: BackgroundPort | null = null;
 let browser = browserLabel();
 let sorting: SortOrder<SortKey> | null = null;
-let due = false;
 
 function inspectedTab(): number | null {
   if (tools !== undefined) return tools.inspectedWindow.tabId;
@@ -49,14 +48,7 @@ const filter = () => ({
   notH3: byId<HTMLInputElement>('not-h3').checked,
 });
 
-function drawSoon(): void {
-  if (due) return;
-  due = true;
-  setTimeout(() => {
-    due = false;
-    draw();
-  }, DRAW_MS);
-}
+const drawSoon = soon(DRAW_MS, draw);
 
 function rowOf(origin: Origin): GroupRow {
   const known = rows.get(origin);
