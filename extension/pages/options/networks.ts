@@ -13,8 +13,8 @@ import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { type Ledger, openLedger } from '../../ledger/ledger.ts';
 import { dayText } from '../charts/days.ts';
-import { byId, leftToRight, make, setText } from '../ui/elements.ts';
-import { confirm } from '../ui/saving.ts';
+import { byId, leftToRight, make, setLine, setText } from '../ui/elements.ts';
+import { showNotSaved, showSaved } from '../ui/saving.ts';
 
 /** Limits the unnamed ones, most of which are networks the user will not meet again. */
 const UNNAMED_LISTED = 20;
@@ -76,13 +76,7 @@ async function keep(input: HTMLInputElement, network: string, error: HTMLElement
   );
   input.setAttribute('aria-invalid', String(name === undefined));
   if (name === undefined || name === (names.get(network) ?? null)) return;
-  try {
-    await nameNetwork(pageStore, network, name);
-    setText(byId('trouble'), '');
-    confirm(input, getMessage('optionsSaved'));
-  } catch (failed) {
-    setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(failed) }));
-  }
+  await nameNetwork(pageStore, network, name).then(() => showSaved(input), showNotSaved);
 }
 
 function aboutText({ seen, now: connected }: KnownNetwork): string {
@@ -129,9 +123,8 @@ function show(): void {
       input.value = names.get(network) ?? '';
   if (focused instanceof HTMLElement && list.contains(focused)) focused.focus();
   byId('networks-none').hidden = known.length > 0;
-  const more = byId('networks-more');
-  more.hidden = left.size === 0;
-  setText(more, left.size === 0 ? '' : getMessage('optionsNetworksMore', { count: left.size }));
+  const more = left.size === 0 ? '' : getMessage('optionsNetworksMore', { count: left.size });
+  setLine(byId('networks-more'), more);
 }
 
 /** Sets the network reported by the helper; null without a helper. */
@@ -155,7 +148,8 @@ async function readTotals(): Promise<void> {
   if (own === reading) totals = read;
 }
 
-function showNotRead(error: unknown): void {
+/** Says that what is shown could not be read. */
+export function showNotRead(error: unknown): void {
   setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) }));
 }
 

@@ -1,7 +1,7 @@
 // The options' entry: shows the current settings, saves each change at once, and follows changes made elsewhere.
 import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
-import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { loadPageInitiated, PAGE_INITIATED_KEY } from '../../common/helper/page-initiated.ts';
 import type { HelperState } from '../../common/messages.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, make, setLine, setText } from '../ui/elements.ts';
 import {
   createHelperPanel,
   environment,
@@ -27,7 +27,7 @@ import { helperMending } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
-import { rereadNetworks, showNetworkNow, wireNetworks } from './networks.ts';
+import { rereadNetworks, showNetworkNow, showNotRead, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 
@@ -70,8 +70,8 @@ function show(settings: Settings): void {
 /** First visits without a user action that were not raced, since the browser started. */
 async function showPageInitiated({ raceWhen: when }: Settings): Promise<void> {
   const { heldBack } = await loadPageInitiated(chrome.storage.session);
-  byId('page-initiated').hidden = when !== 'first-visit' || heldBack === 0;
-  setText(byId('page-initiated'), getMessage('optionsPageInitiated', { count: heldBack }));
+  const held = when === 'first-visit' && heldBack > 0;
+  setLine(byId('page-initiated'), held ? getMessage('optionsPageInitiated', { count: heldBack }) : '');
 }
 
 async function showStored(): Promise<void> {
@@ -130,11 +130,7 @@ function wireHelper(): void {
 
 /** Nothing can be changed before the current settings are shown. */
 async function begin(): Promise<void> {
-  try {
-    await showStored();
-  } catch (error) {
-    setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) }));
-  }
+  await showStored().catch(showNotRead);
   byId('page').hidden = false;
   // When the browser looked for what a link leads to, it was hidden.
   if (location.hash !== '') document.getElementById(location.hash.slice(1))?.focus();

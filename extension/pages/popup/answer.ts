@@ -14,7 +14,7 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
-import { byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { byId, make, setAttribute, setLine, setText } from '../ui/elements.ts';
 import { type AdoptionText, adoptionText, originLabel, reasonText, visitsText } from '../ui/format.ts';
 import { pointToCode } from '../ui/means-link.ts';
 import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
@@ -29,12 +29,6 @@ import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
 const UNSEEN: SharedMessageKey = 'pageAdvertisementUnseen';
-
-/** Writes a line that is hidden when it is empty. */
-export function writeLine(element: HTMLElement, text: string): void {
-  setText(element, text);
-  element.hidden = text === '';
-}
 
 /** How many are hidden; where that is an upper bound, the words can be focused, and have a tooltip. */
 function renderHidden({ hidden, bound }: AdoptionText): void {
@@ -143,10 +137,10 @@ export function renderAnswer(page: PageView): void {
   if (typeof answer === 'string') setText(byId('verdict'), answer);
   else writeVerdict(byId('verdict'), answer);
   renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
-  writeLine(byId('aside'), asideOf(page, plain));
+  setLine(byId('aside'), asideOf(page, plain));
   // A failed page has no table of origins, where findings are shown otherwise.
   writeFindings(byId('findings'), page.state === 'failed' ? (main ?? null) : null);
-  writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsText(page.visits) : '');
+  setLine(byId('visits'), plain === null || page.state === 'failed' ? visitsText(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
   byId('see-every').hidden = !isLimitedByMode(page) || !isEveryRequestOptional();

@@ -2,20 +2,14 @@
 
 import { getMessage, messageOf } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
-import { byId, make, makeButton, setText } from '../ui/elements.ts';
+import { byId, make, makeButton, setLine, setText } from '../ui/elements.ts';
 
 let shownSite: string | null | undefined;
-
-function showFailure(words: string): void {
-  const failure = byId('export-failure');
-  setText(failure, words);
-  failure.hidden = words === '';
-}
 
 async function save(site: string | null, format: ExportFormat): Promise<void> {
   const words = byId('export-words');
   setText(words, getMessage('popupExportBuilding'));
-  showFailure('');
+  setLine(byId('export-failure'), '');
   try {
     // Firefox gives pages in private windows a separate storage, which is empty.
     if (chrome.extension.inIncognitoContext) throw new Error(getMessage('popupExportPrivate'));
@@ -29,7 +23,7 @@ async function save(site: string | null, format: ExportFormat): Promise<void> {
     else setText(words, getMessage(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
   } catch (error) {
     setText(words, '');
-    showFailure(getMessage('popupExportFailed', { why: messageOf(error) }));
+    setLine(byId('export-failure'), getMessage('popupExportFailed', { why: messageOf(error) }));
   }
 }
 

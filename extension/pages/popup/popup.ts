@@ -7,12 +7,12 @@ import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
-import { byId, setAttribute, setText } from '../ui/elements.ts';
+import { byId, setAttribute, setLine, setText } from '../ui/elements.ts';
 import { environment, mendingCommand, renderCommand } from '../ui/helper-panel.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { helperText, type Mending, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer, writeLine } from './answer.ts';
+import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import {
   fitDrawings,
@@ -93,7 +93,7 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   document.documentElement.classList.remove('waiting');
   setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
   renderAnswer(shown);
-  writeLine(byId('trouble'), shown.trouble ?? '');
+  setLine(byId('trouble'), shown.trouble ?? '');
   renderFinish(shown, board());
   renderSteer(shown, steerFailure);
   renderOrigins(shown, around(port));

@@ -4,17 +4,11 @@ import type { PopupRequest } from '../../common/popup-requests.ts';
 
 export type BackgroundPort = KeptPort<PopupRequest>;
 
-export interface BackgroundListener {
-  onEvent(event: PopupEvent): void;
-  /** The port is open, for the first time or again: whatever is watched must be requested again. */
-  onOpen(port: BackgroundPort): void;
-  /** The port broke: pending requests get no answer. */
-  onLost?(): void;
-}
+export type BackgroundListener = PortListener<PopupRequest, PopupEvent>;
 
 /** Opens the port and keeps it open for as long as the page lives. */
 export function connectBackground(listener: BackgroundListener): BackgroundPort {
-  return keepPort<PopupRequest, PopupEvent>(POPUP_PORT, listener);
+  return keepPort(POPUP_PORT, listener);
 }
 
 // A port to the background that is kept open for as long as the page lives. The background may be terminated at any
@@ -30,9 +24,9 @@ export interface KeptPort<Word> {
   send(word: Word): boolean;
 }
 
-export interface PortListener<Word, Event> {
+interface PortListener<Word, Event> {
   onEvent?(event: Event): void;
-  /** The port is open, for the first time or again: the other side's state is lost. */
+  /** The port is open, for the first time or again: the other side's state is lost, and must be requested again. */
   onOpen(port: KeptPort<Word>): void;
   /** The port broke: what is pending gets no answer. */
   onLost?(): void;

@@ -65,6 +65,12 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Writes a line that is hidden when it is empty. */
+export function setLine(element: HTMLElement, text: string): void {
+  setText(element, text);
+  element.hidden = text === '';
+}
+
 /** Writes an attribute if it differs. */
 export function setAttribute(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);

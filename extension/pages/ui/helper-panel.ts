@@ -11,7 +11,7 @@ import { onClick, setDisabled } from './disabled-button.ts';
 import { byId, make, makeButton, setAttribute, setText } from './elements.ts';
 import { type HelperText, helperFault, type Mending } from './origin-state-text.ts';
 
-interface PanelOptions extends Partial<Pick<BackgroundListener, 'onEvent' | 'onLost'>> {
+interface PanelOptions extends Pick<BackgroundListener, 'onEvent' | 'onLost'> {
   /** Called with each state that is displayed. */
   readonly onState: (state: HelperState) => void;
   /** Whether the doctor runs as soon as the helper answers, and not only on a click of the button. */

@@ -9,16 +9,22 @@ import { byId, setText } from './elements.ts';
 const CONFIRMED_MS = 2500;
 const fading = new Map<Element, ReturnType<typeof setTimeout>>();
 
-/** Briefly shows a confirmation in the section of `element`. */
-export function confirm(element: Element, words: string): void {
+/** Briefly confirms in the section of `element` that it is saved. */
+export function showSaved(element: Element): void {
+  setText(byId('trouble'), '');
   const place = element.closest('section')?.querySelector('.saved');
   if (!place) return;
   clearTimeout(fading.get(place));
-  setText(place, words);
+  setText(place, getMessage('optionsSaved'));
   fading.set(
     place,
     setTimeout(() => setText(place, ''), CONFIRMED_MS),
   );
+}
+
+/** Says why it could not be saved. */
+export function showNotSaved(error: unknown): void {
+  setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(error) }));
 }
 
 /** Changes that are still being saved. */
@@ -33,13 +39,15 @@ export async function save(element: Element, changes: Partial<Settings> | Change
   earlier = Promise.allSettled([earlier, change]);
   try {
     const settings = await change;
-    setText(byId('trouble'), '');
-    if (settings === null) return null;
-    confirm(element, getMessage('optionsSaved'));
+    if (settings === null) {
+      setText(byId('trouble'), '');
+      return null;
+    }
+    showSaved(element);
     // Changes stored since by others may be displayed already and must not be reverted.
     return await loadSettings(pageStore);
   } catch (error) {
-    setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(error) }));
+    showNotSaved(error);
     return null;
   }
 }

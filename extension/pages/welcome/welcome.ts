@@ -6,7 +6,7 @@ import { onProxyMode } from '../../common/permissions.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
-import { byId, setText } from '../ui/elements.ts';
+import { byId, setLine } from '../ui/elements.ts';
 import {
   createHelperPanel,
   type Environment,
@@ -46,11 +46,6 @@ function installNeeds({ unpacked }: Environment): string {
   );
 }
 
-function writeLine(id: string, text: string): void {
-  setText(byId(id), text);
-  byId(id).hidden = text === '';
-}
-
 async function showHelper(helper: HelperState): Promise<void> {
   const mending = helperMending(helper);
   byId('consent').hidden = helper.state !== 'not-asked';
@@ -59,12 +54,12 @@ async function showHelper(helper: HelperState): Promise<void> {
   const { how, command } = mending;
   const isAbsent = helper.state === 'missing';
   // The section already says what a helper is for.
-  writeLine('install-how', isAbsent ? '' : how);
+  setLine(byId('install-how'), isAbsent ? '' : how);
   const here = await surroundings;
   const text = mendingCommand(command, here);
-  writeLine('install-where', whereToRun(command, here));
+  setLine(byId('install-where'), whereToRun(command, here));
   renderCommand(byId('command'), text);
-  writeLine('install-needs', command === 'install' && text !== null ? installNeeds(here) : '');
+  setLine(byId('install-needs'), command === 'install' && text !== null ? installNeeds(here) : '');
   byId('install-watching').hidden = command !== 'install';
   byId('sandbox').hidden = !isAbsent || here.os !== 'linux';
 }
