@@ -151,14 +151,12 @@ const popups = createPopupServer({
       });
   },
   race(origins) {
-    const [first, ...others] = origins.map((origin) => ({
-      ...comparison(origin),
-      share: recordable.mayShare(origin),
-    }));
     if (settings.raceWhen === 'never')
       for (const origin of origins) onRaceFailed(origin, 'not-allowed', getMessage('pageRacesOff'));
-    else if (first !== undefined && others.length === 0) races.start(first);
-    else if (first !== undefined) races.startAll([first, ...others]);
+    else
+      races.start(
+        ...origins.map((origin) => ({ ...comparison(origin), share: recordable.mayShare(origin) })),
+      );
   },
   raceRequests: () => races.requests,
   cancelRace: (origin) => races.cancel(origin),

@@ -3,9 +3,9 @@
 import { BROWSER } from '../common/edition.ts';
 import {
   type ArrivalMessage,
+  comparableUrl,
   epochOriginMs,
   type LeftMessage,
-  MAX_URL_CHARS,
   type ReadStoredMessage,
   type StoredAnswer,
   type Timing,
@@ -47,10 +47,9 @@ function isPartial({ name, responseStatus }: Entry): boolean {
 
 function timingOf(entry: Entry): Timing {
   const originMs = epochOriginMs();
-  const fragment = entry.name.indexOf('#');
   return {
     navigation: entry.entryType === 'navigation',
-    url: (fragment < 0 ? entry.name : entry.name.slice(0, fragment)).slice(0, MAX_URL_CHARS),
+    url: comparableUrl(entry.name),
     alpn: entry.nextHopProtocol.slice(0, 32),
     deliveryType: entry.deliveryType ?? '',
     startMs: originMs + entry.startTime,

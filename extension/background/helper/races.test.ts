@@ -77,7 +77,7 @@ test('no more races at once than the helper’s budget allows; the next follows 
 test('no more races begin per minute than the helper accepts, and the others follow automatically', async () => {
   const { races, running, failed, alarms, asked, finish } = testbed();
   const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
-  races.startAll(many.map(comparison));
+  races.start(...many.map(comparison));
   for (const origin of many.slice(0, RACES_PER_MINUTE)) await finish(origin);
   assert.equal(running.size, RACES_PER_MINUTE);
   assert.equal(asked().filter(({ state }) => state === 'over').length, RACES_PER_MINUTE);
@@ -90,7 +90,7 @@ test('no more races begin per minute than the helper accepts, and the others fol
 
 test('a race requested on its own goes before the many that wait', async () => {
   const { races, running, finish } = testbed();
-  races.startAll(origins.map(comparison));
+  races.start(...origins.map(comparison));
   const alone = 'https://alone.test' as Origin;
   races.start(comparison(alone));
   await finish(origins[0] as Origin);
@@ -99,7 +99,7 @@ test('a race requested on its own goes before the many that wait', async () => {
 
 test('stopping ends running and waiting races, and later requests are counted from zero', async () => {
   const { races, running, failed, asked } = testbed();
-  races.startAll(origins.map(comparison));
+  races.start(...origins.map(comparison));
   races.stop();
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(running.size, RACES_AT_ONCE);
@@ -127,7 +127,7 @@ const onVisit = (origin: Origin): RaceOrder => ({
 test('a visit does not replace the comparison that a user requested, and stopping ends that one', async () => {
   const { races, begun, failed, asked, finish } = testbed();
   const [first, compared, stopped] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
-  races.startAll(origins.map(comparison));
+  races.start(...origins.map(comparison));
   races.start(onVisit(compared));
   races.start(onVisit(stopped));
   await finish(first);
@@ -226,7 +226,7 @@ test('a failure has words in the reader’s language, with the cause', async () 
 test('when many races fail at once, none is listed as racing after its failure', async () => {
   const { races, running, failed, revived } = testbed();
   const both = origins.slice(0, 2);
-  races.startAll(both.map(comparison));
+  races.start(...both.map(comparison));
   for (const origin of both)
     running.get(origin)?.reject(new HelperError('helper-disconnected', 'the helper stopped'));
   await new Promise((resolve) => setImmediate(resolve));

@@ -87,13 +87,11 @@ export class Races {
     this.#deps = deps;
   }
 
-  start(order: RaceOrder): void {
-    this.#startAll([order], false);
-  }
-
-  /** Queues all of these; a race requested on its own goes before them. */
-  startAll(orders: readonly RaceOrder[]): void {
-    this.#startAll(orders, true);
+  /** Queues these; a race requested on its own goes before several that were requested at once. */
+  start(...orders: readonly RaceOrder[]): void {
+    for (const order of orders) this.#add(order, orders.length > 1);
+    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onRequestsChanged(this.requests);
+    this.#next();
   }
 
   cancel(origin: Origin): void {
@@ -228,12 +226,6 @@ export class Races {
     if (!this.#waiting.delete(origin)) return;
     this.#deps.onFailed(origin, 'cancelled', getMessage('popupRaceCancelledEarly'));
     this.#note(origin, 'over');
-  }
-
-  #startAll(orders: readonly RaceOrder[], oneOfMany: boolean): void {
-    for (const order of orders) this.#add(order, oneOfMany);
-    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onRequestsChanged(this.requests);
-    this.#next();
   }
 }
 
