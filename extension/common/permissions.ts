@@ -7,7 +7,7 @@ import { BROWSER } from './edition.ts';
 // Chromium's optional permission to see every request. Holding it is not enough: the browser reports nothing until it is
 // started again, and only an event proves that it does (`observe/light-mode.ts`).
 
-const EVERY_REQUEST: chrome.permissions.Permissions = { permissions: ['webRequest'] };
+export const EVERY_REQUEST: chrome.permissions.Permissions = { permissions: ['webRequest'] };
 
 /** Set in `storage.session` once an event has arrived since the browser started or the extension was loaded. */
 export const FULL_MODE_KEY = 'witnessed';
@@ -20,19 +20,6 @@ export function seesRequests({ permissions }: chrome.permissions.Permissions): b
 /** Whether this edition leaves it to the user. */
 export function isEveryRequestOptional(): boolean {
   return chrome.runtime.getManifest().optional_permissions?.includes('webRequest') === true;
-}
-
-export function isEveryRequestGranted(): Promise<boolean> {
-  return chrome.permissions.contains(EVERY_REQUEST);
-}
-
-/** Must be called in the handler of a click. Chromium asks nothing more (measured on 156). */
-export function grantEveryRequest(): Promise<boolean> {
-  return chrome.permissions.request(EVERY_REQUEST);
-}
-
-export function giveUpEveryRequest(): Promise<boolean> {
-  return chrome.permissions.remove(EVERY_REQUEST);
 }
 
 // Whether the extension may contact the helper at all. Firefox treats that as transmitting browsing activity and leaves

@@ -49,24 +49,20 @@ export function browsingOn(database: Database) {
     },
 
     /** Passes on the days' rows of every site between two UTC days, both included, in chunks: see `eachChunk`. */
-    async eachDay(
-      { fromDay, toDay = AFTER_ALL }: DaySpan,
-      take: RowSink<DayRow>,
-      chunkRows?: number,
-    ): Promise<void> {
+    async eachDay({ fromDay, toDay = AFTER_ALL }: DaySpan, take: RowSink<DayRow>): Promise<void> {
       const db = await database();
       const end = [toDay, AFTER_ALL];
       const after = ({ day, site, origin, network }: DayRow) =>
         IDBKeyRange.bound([day, site, origin, network], end, true);
       const first = IDBKeyRange.bound([fromDay], end);
-      await eachChunk((last, most) => db.getAll('days', last ? after(last) : first, most), take, chunkRows);
+      await eachChunk((last, most) => db.getAll('days', last ? after(last) : first, most), take);
     },
 
     /** Passes on every race, by origin and oldest first, in chunks: see `eachChunk`. */
-    async eachRace(take: RowSink<OriginRace>, chunkRows?: number): Promise<void> {
+    async eachRace(take: RowSink<OriginRace>): Promise<void> {
       const db = await database();
       const after = ({ origin, atMs }: OriginRace) => IDBKeyRange.lowerBound([origin, atMs], true);
-      await eachChunk((last, most) => db.getAll('races', last && after(last), most), take, chunkRows);
+      await eachChunk((last, most) => db.getAll('races', last && after(last), most), take);
     },
 
     /** The first UTC day of which anything is still kept; null if there is none. */

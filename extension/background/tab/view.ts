@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS, requestsIn } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
-import type { KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type {
   HelperState,
   OriginView,
@@ -90,13 +90,7 @@ function knownProtocol(
 }
 
 /** The same, with the reason if there is none; undefined: the page's own origin has not answered yet. */
-function shownProtocol(
-  page: Page,
-  row: PageOrigin | undefined,
-): {
-  protocol: Protocol;
-  reason: UnknownReason | null;
-} {
+function shownProtocol(page: Page, row: PageOrigin | undefined): Pick<OriginView, 'protocol' | 'reason'> {
   const known = knownProtocol(page, row);
   if (known !== null) return { protocol: known, reason: null };
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
