@@ -6,7 +6,7 @@ import { ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
 import { emptyDay, h3Since } from '../common/records/fold.ts';
 import type { AnswerCounts, DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import { type Database, type Store, type WriteTransaction, whole } from './database.ts';
-import { type DayChange, moved, putDays, putRace, putRecord } from './row-changes.ts';
+import { type DayChange, moved, type Numbers, putDays, putRace, putRecord } from './row-changes.ts';
 
 /** What a file contains of the ledger, in import order: each section needs those before it. */
 export interface Sections {
@@ -62,8 +62,6 @@ function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
   if (newer === mine && sums === mine && begunAsMine) return mine;
   return { ...newer, ...sumsOf(sums), firstSeenMs, ...(h3SinceMs !== undefined && { h3SinceMs }) };
 }
-
-type Numbers<Key extends string> = Readonly<Record<Key, number>>;
 
 function notNegative<Key extends string>(numbers: Numbers<Key>): Numbers<Key> {
   const entries = Object.entries(numbers) as [Key, number][];

@@ -134,7 +134,7 @@ export function emptyTotal(day: string, network: string): DayTotal {
   return { day, network, origins: NO_ADOPTION, ...NO_ANSWERS, ...NO_FORECASTS };
 }
 
-type Numbers<Key extends string> = Readonly<Record<Key, number>>;
+export type Numbers<Key extends string> = Readonly<Record<Key, number>>;
 
 /** `sum - before + after`, field by field. */
 export function moved<Key extends string>(

@@ -9,14 +9,14 @@ import {
   type BackfillBatch,
   backfilledRecord,
   backfilledRow,
+  countAnswer,
   emptyDay,
   emptyRecord,
-  foldDay,
   foldRecord,
   hiddenOf,
   notAhead,
 } from '../common/records/fold.ts';
-import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
+import { type DayRow, dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Database, type Store, type WriteTransaction, whole } from './database.ts';
 import { AFTER_ALL, putDays, putEndedRace, putRecord } from './row-changes.ts';
 
@@ -58,7 +58,7 @@ async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
   const changes = await Promise.all(
     [...groupByDay(batch).values()].map(async ({ day, site, origin, observations, scores }) => {
       const before = (await days.get([day, site, origin, network])) ?? emptyDay(day, site, origin, network);
-      const folded = observations.reduce(foldDay, before);
+      const folded = observations.reduce(countAnswer<DayRow>, before);
       const right = folded.right + scores.filter((s) => s.right).length;
       const modes = unitedModes(folded.modes, observations.length === 0 ? [] : [mode]);
       return { before, after: { ...folded, modes, scored: folded.scored + scores.length, right } };

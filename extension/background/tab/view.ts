@@ -182,10 +182,6 @@ export function isReported(page: Page): boolean {
   return page.delivery !== null || Object.values(page.origins).some(hasAnswers);
 }
 
-function isGuarded(origin: Origin): boolean {
-  return GUARDED_HOSTS.has(originParts(origin).host);
-}
-
 /** Steering does not help where the browser refuses QUIC, which it does not if it has used HTTP/3 there. */
 function steerView(
   view: SteerView,
@@ -206,9 +202,10 @@ export function pageView(
   const origins = rows.map((row) => originView(page, row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
   const own = known.records.get(page.origin);
+  const unreported = GUARDED_HOSTS.has(originParts(page.origin).host) ? 'guarded' : 'loading';
   return {
     tabId: page.tabId,
-    state: isReported(page) ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
+    state: isReported(page) ? 'recorded' : unreported,
     origin: page.origin,
     site: page.site,
     ...shownProtocol(page, page.origins[page.origin]),

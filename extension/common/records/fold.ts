@@ -43,7 +43,8 @@ export function countDelivered(delivered: DeliveredCounts, { delivery }: Observa
   return delivery === 'network' ? delivered : { ...delivered, [delivery]: delivered[delivery] + 1 };
 }
 
-function addTo<Row extends AnswerCounts>(row: Row, observation: Observation): Row {
+/** A row's counts after one more observation. */
+export function countAnswer<Row extends AnswerCounts>(row: Row, observation: Observation): Row {
   const { protocol, delivery, kind, bytes } = observation;
   return {
     ...row,
@@ -147,7 +148,7 @@ export function h3Since(record: OriginRecord, atMs: number | null): Pick<OriginR
 
 /** The record after one more observation. */
 export function foldRecord(record: OriginRecord, o: Observation, page: PageContext): OriginRecord {
-  const summed = addTo(record, o);
+  const summed = countAnswer(record, o);
   const seen = {
     ...summed,
     lastSeenMs: Math.max(record.lastSeenMs, o.atMs),
@@ -164,11 +165,6 @@ export function foldRecord(record: OriginRecord, o: Observation, page: PageConte
   // Frames report out of order; an older answer never replaces a newer protocol.
   if ((record.protocolAtMs ?? 0) > o.atMs) return placed;
   return { ...placed, protocol: o.protocol, protocolAtMs: o.atMs };
-}
-
-/** The day's row after one more observation. */
-export function foldDay(row: DayRow, observation: Observation): DayRow {
-  return addTo(row, observation);
 }
 
 // Protocols that became known later: the browser's developer tools reveal them for requests that were counted as

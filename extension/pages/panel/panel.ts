@@ -70,13 +70,17 @@ function drawRows(groups: readonly Group[]): void {
   const wanted = new Set(groups.map(({ origin }) => origin));
   for (const origin of rows.keys()) if (!wanted.has(origin)) rows.delete(origin);
   const bodies = groups.map((group) => {
-    const row = rowOf(group.origin);
     const { origin } = group;
-    const state = racing.has(origin) ? 'racing' : 'idle';
-    const helper = page?.helper ?? { state: 'connecting' };
-    const failure = failures.get(origin) ?? null;
-    row.update({ group, view: views.get(origin) ?? null, sorting, race: { state, failure, helper } });
-    row.setOpen(opened.has(group.origin));
+    const row = rowOf(origin);
+    row.update({
+      group,
+      view: views.get(origin) ?? null,
+      sorting,
+      racing: racing.has(origin),
+      failure: failures.get(origin) ?? null,
+      helper: page?.helper ?? { state: 'connecting' },
+    });
+    row.setOpen(opened.has(origin));
     return row.body;
   });
   arrange(byId('table'), 'tbody', bodies);

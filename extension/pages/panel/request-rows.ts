@@ -33,12 +33,7 @@ interface ShownGroup {
   /** The background's view of the origin. */
   readonly view: OriginView | null;
   readonly sorting: SortOrder<SortKey> | null;
-  readonly race: RaceButton;
-}
-
-/** The label and state of the button in an open row. */
-interface RaceButton {
-  readonly state: 'racing' | 'idle';
+  readonly racing: boolean;
   /** Why the last race produced no result; empty: it did produce one. */
   readonly failure: RaceFailure | null;
   readonly helper: PageView['helper'];
@@ -92,14 +87,14 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
   let lines: HTMLElement[] = [];
   let limit = ROWS_AT_ONCE;
   return {
-    show({ group: { requests }, view, sorting, race: { state, failure, helper } }: ShownGroup): void {
+    show({ group: { requests }, view, sorting, racing, failure, helper }: ShownGroup): void {
       if (view !== null) {
         writeVerdict(words, view.verdict);
         pointToCode(means, view.verdict.code);
       }
       verdict.hidden = view === null;
-      raceButton(race, view?.race != null, state === 'racing', helper);
-      setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredText(view)));
+      raceButton(race, view?.race != null, racing, helper);
+      setText(why, failure?.message ?? (view === null || racing ? '' : unmeasuredText(view)));
       options.hidden = failure?.byOptions !== true;
       const wanted = sortRequests(requests, sorting).slice(0, limit);
       const grows = shown.every((request, i) => request === wanted[i]);

@@ -13,7 +13,7 @@ import {
 } from '@photofinish/shared/testing/race-samples';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import { verdictOf } from '@photofinish/shared/verdict/verdict';
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { verdictParts, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
@@ -22,7 +22,6 @@ import { originView as view } from '../../testing/samples.ts';
 import {
   adoptionText,
   capitalSentence,
-  emphasise,
   forecastText,
   originLabel,
   protocolCell,
@@ -32,6 +31,7 @@ import {
   unmeasuredText,
   visitsText,
 } from './format.ts';
+import { FIGURES } from './origin.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
 
@@ -67,21 +67,21 @@ function usedVerdict(gain: Gain | null): Verdict {
   return verdictOf({ ...evidence, discovered, browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 } });
 }
 
+const figuresIn = (verdict: Verdict) =>
+  verdictParts(verdict).flatMap(({ text, param }) => (FIGURES.has(param) ? [text] : []));
+
 test('what a race measured is emphasised in the verdict, in any language, and no part of the sentence is lost', () => {
   const verdict = usedVerdict(comparisonOf(clearComparison(51.5, 112)));
   const strong = (of: Verdict) => {
-    const pieces = emphasise(of);
-    assert.equal(pieces.map((p) => p.text).join(''), verdictText(of));
-    return pieces.filter((p) => p.strong).map((p) => p.text);
+    const parts = verdictParts(of);
+    assert.equal(parts.map(({ text }) => text).join(''), verdictText(of));
+    return parts.flatMap(({ text, param }) => (param === 'differenceMs' ? [text] : []));
   };
   assert.match(verdictText(verdict), /^Reached over HTTP\/3\. HTTP\/3 connects in 52 ms/);
   assert.deepEqual(strong(verdict), ['60 ms']);
   assert.deepEqual(strong(verdictSaying('h3-used', 'A server log said (60 ms faster).')), [], 'no gain');
   assert.deepEqual(strong(usedVerdict(null)), []);
-  assert.deepEqual(
-    emphasise(verdict).flatMap((p) => (p.whole ? [p.text] : [])),
-    ['52 ms', '112 ms', '60 ms'],
-  );
+  assert.deepEqual(figuresIn(verdict), ['52 ms', '112 ms', '60 ms']);
   speak('de');
   assert.match(verdictText(verdict), /^Über HTTP\/3 erreicht\. HTTP\/3 verbindet sich in 52 ms/);
   assert.deepEqual(strong(verdict), ['60 ms']);
@@ -90,13 +90,10 @@ test('what a race measured is emphasised in the verdict, in any language, and no
 
 test('unclear results are not emphasised', () => {
   const race = comparison([14, 15, 13], [15, 13, 14]);
-  const pieces = emphasise(usedVerdict(comparisonOf(race)));
-  assert.match(
-    pieces.map((p) => p.text).join(''),
-    /no clear difference in 3 pairs \(from HTTP\/2 2.0 ms faster/,
-  );
-  assert.deepEqual(pieces.flatMap((p) => (p.whole ? [p.text] : [])).slice(0, 2), ['14.0 ms', '14.0 ms']);
-  assert.ok(pieces.every((p) => !p.strong));
+  const unclear = usedVerdict(comparisonOf(race));
+  assert.match(verdictText(unclear), /no clear difference in 3 pairs \(from HTTP\/2 2.0 ms faster/);
+  assert.deepEqual(figuresIn(unclear).slice(0, 2), ['14.0 ms', '14.0 ms']);
+  assert.ok(verdictParts(unclear).every(({ param }) => param !== 'differenceMs'));
   const { text, title } = raceText(race);
   assert.equal(text, 'unclear');
   assert.match(

@@ -7,7 +7,6 @@ import { type Message, message, textOf } from '@photofinish/shared/language/mess
 import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/statistics';
-import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
   type Adoption,
   adoptionByRequest,
@@ -16,7 +15,6 @@ import {
   requestsIn,
 } from '@photofinish/shared/report/adoption';
 import { causeMessage } from '@photofinish/shared/verdict/causes';
-import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import {
   hiddenCountText,
   lightNote,
@@ -37,25 +35,6 @@ import type { OriginView, PageView, Visits } from '../../common/messages.ts';
 /** An origin as usually written: https is the only scheme and 443 the default, so neither is shown. */
 export function originLabel(origin: Origin): string {
   return origin.slice('https://'.length);
-}
-
-export interface Piece {
-  readonly text: string;
-  readonly strong: boolean;
-  /** A number with its unit, which must not be split by a line break. */
-  readonly whole: boolean;
-}
-
-/** The parameters of a gain's message that are figures. */
-const FIGURES: ReadonlySet<string | null> = new Set(['h3Ms', 'h2Ms', 'differenceMs', 'pairs', 'range']);
-
-/** A verdict's sentences, with the clear gain or loss of HTTP/3 emphasised. */
-export function emphasise(verdict: Verdict): Piece[] {
-  return verdictParts(verdict).map(({ text, param }) => ({
-    text,
-    strong: param === 'differenceMs',
-    whole: FIGURES.has(param),
-  }));
 }
 
 /** Whether a race could show the gain of HTTP/3 at an origin but none has: no race failed, and no pairs were run. */

@@ -2,10 +2,10 @@
 
 import { type Mark, markSvg } from '@photofinish/shared/drawing/svg';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView } from '../../common/messages.ts';
 import { make, part, setAttribute, setSvg, setText } from './elements.ts';
-import { emphasise } from './format.ts';
 
 // Where space may be short, a host is truncated at its beginning, among the subdomains, and never within its registrable
 // domain, which says whose it is.
@@ -69,13 +69,23 @@ export interface RaceFailure {
   readonly byOptions: boolean;
 }
 
-/** Writes a verdict's sentences with what the race measured emphasised. */
+/** The parameters of a gain's message that are figures: numbers with their units, which no line break may split. */
+export const FIGURES: ReadonlySet<string | null> = new Set([
+  'h3Ms',
+  'h2Ms',
+  'differenceMs',
+  'pairs',
+  'range',
+]);
+
+/** Writes a verdict's sentences with the clear gain or loss of HTTP/3 emphasised. */
 export function writeVerdict(element: HTMLElement, verdict: Verdict): void {
-  const pieces = emphasise(verdict);
-  if (element.textContent === pieces.map(({ text }) => text).join('')) return;
-  const nodes = pieces.map((p) =>
-    p.whole ? make(p.strong ? 'strong' : 'span', 'measured', p.text) : document.createTextNode(p.text),
-  );
+  const parts = verdictParts(verdict);
+  if (element.textContent === parts.map(({ text }) => text).join('')) return;
+  const nodes = parts.map(({ text, param }) => {
+    if (!FIGURES.has(param)) return text;
+    return make(param === 'differenceMs' ? 'strong' : 'span', 'measured', text);
+  });
   element.replaceChildren(...nodes);
 }
 
