@@ -227,7 +227,7 @@ const TOUCHES = ['pointerdown', 'keydown'];
 /** The minimum interval between reports; a background that was informed keeps running for longer. */
 const TOUCHED_MS = 10_000;
 let touchedMs = Number.NEGATIVE_INFINITY;
-const ON_THE_WAY = { capture: true, passive: true } as const;
+const listening = new AbortController();
 
 function onTouch(event: Event): void {
   if (!event.isTrusted || event.timeStamp - touchedMs < TOUCHED_MS) return;
@@ -237,10 +237,11 @@ function onTouch(event: Event): void {
 }
 
 function start(): void {
+  const { signal } = listening;
   setTimeout(takeNavigation, DOCUMENT_WAIT_MS, true);
-  for (const type of ON_WINDOW) addEventListener(type, onEvent);
-  for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent);
-  for (const type of TOUCHES) addEventListener(type, onTouch, ON_THE_WAY);
+  for (const type of ON_WINDOW) addEventListener(type, onEvent, { signal });
+  for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent, { signal });
+  for (const type of TOUCHES) addEventListener(type, onTouch, { capture: true, passive: true, signal });
   chrome.runtime.onMessage.addListener(onQuestion);
   observer.observe({ type: 'resource', buffered: true });
   takeNavigation(false);
@@ -250,9 +251,7 @@ function stop(): void {
   queue.stop();
   observer.disconnect();
   if (!isOrphan()) chrome.runtime.onMessage.removeListener(onQuestion);
-  for (const type of ON_WINDOW) removeEventListener(type, onEvent);
-  for (const type of ON_DOCUMENT) document.removeEventListener(type, onEvent);
-  for (const type of TOUCHES) removeEventListener(type, onTouch, ON_THE_WAY);
+  listening.abort();
 }
 
 function onActivated(event: Event): void {

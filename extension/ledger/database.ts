@@ -142,9 +142,9 @@ export type Store = StoreNames<LedgerSchema>;
 export type WriteTransaction = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
 
 /** Runs `work` in the transaction and waits for the commit; if anything fails, all of it is rolled back. */
-export async function whole<DnsResults extends ArrayLike<Store>, Result>(
-  tx: IDBPTransaction<LedgerSchema, DnsResults, 'readwrite'>,
-  work: (tx: IDBPTransaction<LedgerSchema, DnsResults, 'readwrite'>) => Promise<Result>,
+export async function whole<Stores extends ArrayLike<Store>, Result>(
+  tx: IDBPTransaction<LedgerSchema, Stores, 'readwrite'>,
+  work: (tx: IDBPTransaction<LedgerSchema, Stores, 'readwrite'>) => Promise<Result>,
 ): Promise<Result> {
   // The rejection of `done` is the same failure that `work` reports; unhandled, it would end up in the service worker's
   // log.

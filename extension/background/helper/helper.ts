@@ -5,7 +5,7 @@ import type { DoctorFinding, Forecast, Progress } from '@photofinish/shared/port
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { type NamedNetwork, NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
-import type { Browser, Observation } from '@photofinish/shared/web/observation';
+import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, soon, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
@@ -62,18 +62,16 @@ function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extr
 
 export class Helper {
   readonly #port: HelperPort;
-  readonly #browser: Browser;
   readonly #onNetwork: (network: string) => void;
 
   /** `onNetwork` receives the label of the network that each forecast applies to. */
-  constructor(port: HelperPort, browser: Browser, onNetwork: (network: string) => void) {
+  constructor(port: HelperPort, onNetwork: (network: string) => void) {
     this.#port = port;
-    this.#browser = browser;
     this.#onNetwork = onNetwork;
   }
 
   async forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
-    const question: Question = { type: 'forecast', browser: this.#browser, site, origins: [...origins] };
+    const question: Question = { type: 'forecast', browser: BROWSER, site, origins: [...origins] };
     const { forecasts, network } = await this.#answer(question, 'forecast', FORECAST_TIMEOUT_MS);
     // Where the network is still being identified, it is asked for again and waited for.
     if (network !== undefined) this.#onNetwork(network);
@@ -98,7 +96,7 @@ export class Helper {
 
   /** Resolves once the observations are durable in the helper. */
   async observed(observations: readonly Observation[]): Promise<void> {
-    const question: Question = { type: 'observed', browser: this.#browser, observations: [...observations] };
+    const question: Question = { type: 'observed', browser: BROWSER, observations: [...observations] };
     await this.#answer(question, 'observed');
   }
 
@@ -184,7 +182,7 @@ export class HelperLink {
         this.helper.network().then((label) => this.setNetwork(label), console.error);
       },
     });
-    this.helper = new Helper(this.#port, BROWSER, (label) => this.setNetwork(label));
+    this.helper = new Helper(this.#port, (label) => this.setNetwork(label));
     onHelperConsent(() => this.#look());
     this.#look();
     onNames(this.#deps.store, (next) => {

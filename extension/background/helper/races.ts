@@ -8,7 +8,7 @@ import type { Clock } from '../../common/browser.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { Gestures } from '../../common/helper/page-initiated.ts';
+import type { createPageInitiated, Gestures } from '../../common/helper/page-initiated.ts';
 import type { HelperError } from '../../common/helper/state.ts';
 import type { RaceRequest } from '../../common/messages.ts';
 import { proxyMode } from '../../common/permissions.ts';
@@ -241,7 +241,7 @@ export interface VisitDeps {
   /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
   readonly helperReady: () => Promise<boolean>;
   /** Whether a visit without a user action may be raced; each call counts against the limit. */
-  readonly mayRacePageInitiated: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
+  readonly mayRacePageInitiated: ReturnType<typeof createPageInitiated>;
   readonly race: (order: RaceOrder) => void;
 }
 

@@ -24,31 +24,20 @@ export async function loadPageInitiated(area: Pick<SessionArea, 'get'>): Promise
   );
 }
 
-/** Whether one more may be raced, and the resulting state. Pure. */
-function withPageInitiated(
-  known: PageInitiatedVisits,
-  { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
-): { readonly raced: boolean; readonly known: PageInitiatedVisits } {
-  const recent = Object.entries(known.racedMs).filter(([, racedMs]) => atMs - racedMs < HOUR_MS);
-  const keys = [`tab ${tabId}`, `site ${site}`];
-  const raced = recent.length < MAX_REMEMBERED && !recent.some(([key]) => keys.includes(key));
-  return {
-    raced,
-    known: {
-      racedMs: Object.fromEntries([...recent, ...(raced ? keys.map((key) => [key, atMs] as const) : [])]),
-      heldBack: known.heldBack + (raced ? 0 : 1),
-    },
-  };
-}
-
 /** Decides whether a visit without a user action may be raced, one at a time, and counts it. */
 export function createPageInitiated(area: Pick<SessionArea, 'get' | 'set'>) {
   let turn: Promise<unknown> = Promise.resolve();
-  return (visit: Parameters<typeof withPageInitiated>[1]): Promise<boolean> => {
+  return ({ tabId, site, atMs }: { tabId: number; site: string; atMs: number }): Promise<boolean> => {
     const decision = turn.then(async () => {
-      const { raced, known } = withPageInitiated(await loadPageInitiated(area), visit);
-      await area.set({ [PAGE_INITIATED_KEY]: known });
-      return raced;
+      const known = await loadPageInitiated(area);
+      const recent = Object.entries(known.racedMs).filter(([, racedMs]) => atMs - racedMs < HOUR_MS);
+      const keys = [`tab ${tabId}`, `site ${site}`];
+      const mayRace = recent.length < MAX_REMEMBERED && !recent.some(([key]) => keys.includes(key));
+      const raced = mayRace ? keys.map((key): [string, number] => [key, atMs]) : [];
+      const racedMs = Object.fromEntries([...recent, ...raced]);
+      const heldBack = known.heldBack + (mayRace ? 0 : 1);
+      await area.set({ [PAGE_INITIATED_KEY]: { racedMs, heldBack } satisfies PageInitiatedVisits });
+      return mayRace;
     });
     turn = decision.catch(() => {});
     return decision;
