@@ -22,6 +22,9 @@ export function isEveryRequestOptional(): boolean {
   return chrome.runtime.getManifest().optional_permissions?.includes('webRequest') === true;
 }
 
+/** Access to every site. Both browsers let the user revoke it, and Firefox may install without it. */
+export const EVERY_SITE: chrome.permissions.Permissions = { origins: ['https://*/*'] };
+
 // Whether the extension may contact the helper at all. Firefox treats that as transmitting browsing activity and leaves
 // the choice to the user (`data_collection_permissions`); Chromium has no such consent, so the answer there is yes.
 

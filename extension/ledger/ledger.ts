@@ -48,7 +48,17 @@ function backgroundLedgerOn(database: Database) {
      * recording continue in between; returns the number of rows. If interrupted, the next call continues.
      */
     async prune(nowMs: number, retentionDays: number): Promise<number> {
-      return pruneAll(await database(), nowMs, retentionDays);
+      const db = await database();
+      let deleted = 0;
+      for (const plan of plansAt(nowMs, retentionDays)) {
+        // Counting half a million rows takes a second, so it is done once rather than at each step.
+        let tooMany = (await db.count(plan.store)) - plan.maxRows;
+        for (let step = STEP_ROWS; step === STEP_ROWS; tooMany -= step) {
+          step = await pruneStep(db, plan, tooMany);
+          deleted += step;
+        }
+      }
+      return deleted;
     },
 
     async close(): Promise<void> {
@@ -159,27 +169,6 @@ async function pruneStep(
     }
     return deleted;
   });
-}
-
-/**
- * Deletes, step by step, what is older than the retention and the oldest rows beyond the limit; returns the number of
- * rows.
- */
-async function pruneAll(
-  db: IDBPDatabase<LedgerSchema>,
-  nowMs: number,
-  retentionDays: number,
-): Promise<number> {
-  let deleted = 0;
-  for (const plan of plansAt(nowMs, retentionDays)) {
-    // Counting half a million rows takes a second, so it is done once rather than at each step.
-    let tooMany = (await db.count(plan.store)) - plan.maxRows;
-    for (let step = STEP_ROWS; step === STEP_ROWS; tooMany -= step) {
-      step = await pruneStep(db, plan, tooMany);
-      deleted += step;
-    }
-  }
-  return deleted;
 }
 
 // Prunes the ledger on an alarm, because the background rarely lives for an hour.

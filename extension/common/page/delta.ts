@@ -15,8 +15,6 @@ export function byUse(own: Origin | null): (a: OriginView, b: OriginView) => num
   };
 }
 
-type Fields = Omit<PageView, 'origins'>;
-
 /** Whether two values have the same JSON; the order of properties does not matter. */
 export function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
@@ -28,15 +26,11 @@ export function same(a: unknown, b: unknown): boolean {
   return Object.entries(a).every(([key, value]) => key in other && same(value, other[key]));
 }
 
-function fieldsOf({ origins: _, ...fields }: PageView): Fields {
-  return fields;
-}
-
 /** The delta from one view to the other; null if they are the same. */
 export function deltaOf(before: PageView, after: PageView): PageDelta | null {
-  const old: Readonly<Record<string, unknown>> = fieldsOf(before);
+  const { origins: _, ...now } = after;
   const fields = Object.fromEntries(
-    Object.entries(fieldsOf(after)).filter(([name, value]) => !same(old[name], value)),
+    Object.entries(now).filter(([name, value]) => !same(before[name as keyof PageView], value)),
   );
   const known = new Map(before.origins.map((view) => [view.origin, view]));
   const changed = after.origins.filter((view) => !same(known.get(view.origin), view));

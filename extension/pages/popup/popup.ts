@@ -6,6 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
+import { EVERY_SITE } from '../../common/permissions.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setLine, setText } from '../ui/elements.ts';
 import { environment, mendingCommand, renderCommand } from '../ui/helper-panel.ts';
@@ -27,8 +28,6 @@ import type { RowContext } from './row.ts';
 
 /** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
-/** Everything the manifest requests; Firefox's users may have granted less. */
-const ALL_SITES = { origins: ['https://*/*'] };
 
 const running = new Map<Origin, RaceInView>();
 const failures = new Map<Origin, RaceFailure>();
@@ -198,7 +197,7 @@ function openTab(path: string): void {
 
 async function runRemedy(remedy: Remedy, tabId: number): Promise<void> {
   // The request must come first: browsers accept it only synchronously in the click handler.
-  if (remedy === 'access' && !(await chrome.permissions.request(ALL_SITES))) return;
+  if (remedy === 'access' && !(await chrome.permissions.request(EVERY_SITE))) return;
   if (remedy === 'options') openOptions();
   else await chrome.tabs.reload(tabId);
 }

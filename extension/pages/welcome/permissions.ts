@@ -2,6 +2,7 @@
 // permission without an explanation cannot be added: a test checks that.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { EVERY_SITE } from '../../common/permissions.ts';
 import { byId, leftToRight, make, setText } from '../ui/elements.ts';
 
 /** By the names used in manifests; every match pattern is access to sites. */
@@ -31,21 +32,16 @@ export function listPermissions(list: HTMLElement): void {
   );
 }
 
-// Access to sites. Both browsers let the user revoke it, and Firefox may install without it: then nothing can be
-// recorded, and the button requests it.
-
-function sitesWanted(): chrome.permissions.Permissions {
-  return { origins: [...(chrome.runtime.getManifest().host_permissions ?? [])] };
-}
+// Access to sites: without it nothing can be recorded, and the button requests it.
 
 async function show(): Promise<void> {
-  byId('access').hidden = await chrome.permissions.contains(sitesWanted());
+  byId('access').hidden = await chrome.permissions.contains(EVERY_SITE);
 }
 
 /** Shows the request only while access is missing. */
 export function wireAccess(): void {
   byId('access-ask').addEventListener('click', async () => {
-    const given = await chrome.permissions.request(sitesWanted());
+    const given = await chrome.permissions.request(EVERY_SITE);
     setText(byId('access-refused'), given ? '' : getMessage('welcomeAccessRefused'));
   });
   chrome.permissions.onAdded.addListener(() => void show());
