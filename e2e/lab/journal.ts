@@ -21,6 +21,17 @@ export const turnKey = (...parts: readonly (string | number)[]): string => parts
 /** Any finite number. */
 export const figure = v.pipe(v.number(), v.finite());
 
+/** The link's statistics, for one direction and for both. */
+export const directionReportSchema = v.object({
+  delivered: count,
+  lost: count,
+  overflowed: count,
+  oversized: count,
+  lateUs: v.nullable(v.object({ median: v.number(), p99: v.number(), max: v.number() })),
+  shortestUs: v.nullable(v.number()),
+});
+export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
+
 /** The contents of one experiment's files. */
 export interface RecordSchema<Plan, Findings, Line> {
   readonly experiment: string;

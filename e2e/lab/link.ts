@@ -4,18 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import {
-  type Direction,
-  directionReportSchema,
-  netemUnavailable,
-  type Shape,
-  startEcho,
-} from '../network/link.ts';
+import { type Direction, netemUnavailable, type Shape, startEcho } from '../network/link.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
-import { figure, type Journal, type RecordSchema } from './journal.ts';
+import { directionReportSchema, figure, type Journal, type RecordSchema } from './journal.ts';
 import { type Stream, sendStream, timeConnects } from './link/traffic.ts';
 
 export type LinkedNetwork = Network<'server'>;

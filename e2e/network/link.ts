@@ -1,13 +1,12 @@
 // A link between two namespaces, with two implementations: a process of ours that carries the packets, and the kernel's
 // emulator. Also a UDP echo, which measures it from outside: how many datagrams return, and their round-trip times.
+// Nothing under network/ imports a package: an unprivileged user runs a copy of it without any.
 import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { count } from '@photofinish/shared/web/untrusted';
-import * as v from 'valibot';
 import { runCommand, runOrThrow, talkWith, whenReady } from '../child-process.ts';
 import { rustProgram } from '../test-programs.ts';
 import { type Namespace, namespaceName, thisProcess } from './namespace.ts';
@@ -63,21 +62,20 @@ export type Direction = 'up' | 'down';
 export type Shapes = Readonly<Partial<Record<Direction, Shape>>>;
 
 /** One direction's packets since the last report. */
-export const directionReportSchema = v.object({
-  delivered: count,
+interface DirectionReport {
+  readonly delivered: number;
   /** By the shape's loss model. */
-  lost: count,
+  readonly lost: number;
   /** To a full queue. */
-  overflowed: count,
+  readonly overflowed: number;
   /** By their length. */
-  oversized: count,
+  readonly oversized: number;
   /** How much later than requested packets were delivered, microseconds, in steps of ten; null without packets. */
-  lateUs: v.nullable(v.object({ median: v.number(), p99: v.number(), max: v.number() })),
+  readonly lateUs: { readonly median: number; readonly p99: number; readonly max: number } | null;
   /** The shortest time between arrival and delivery, microseconds; null without packets. */
-  shortestUs: v.nullable(v.number()),
-});
-export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
-export type LinkReport = v.InferOutput<typeof linkReportSchema>;
+  readonly shortestUs: number | null;
+}
+export type LinkReport = Readonly<Record<Direction, DirectionReport>>;
 
 export const FORWARDER = rustProgram('photofinish-link');
 /** Real-time, so that a packet that is due does not wait for a busy test. */

@@ -5,7 +5,7 @@ import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import { type LinkReport, linkReportSchema } from '../../network/link.ts';
+import type { LinkReport } from '../../network/link.ts';
 import type { Peer } from '../../network/open.ts';
 import { beginStep, formatDuration, printLine } from '../../run/display.ts';
 import {
@@ -17,7 +17,13 @@ import {
   labTrialSchema,
 } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
-import { type ExperimentRecord, type Journal, type RecordSchema, turnKey } from '../journal.ts';
+import {
+  type ExperimentRecord,
+  type Journal,
+  linkReportSchema,
+  type RecordSchema,
+  turnKey,
+} from '../journal.ts';
 
 const askedSchema = v.object({
   full: v.boolean(),

@@ -9,7 +9,7 @@ import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import { linkReportSchema, type Shape } from '../../network/link.ts';
+import type { Shape } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
 import { scratchIn } from '../../scratch.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type Opener,
   recordIn,
 } from '../client.ts';
-import { figure, type RecordSchema, turnKey } from '../journal.ts';
+import { figure, linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
 
 /** The default round trip of a path, milliseconds. */
