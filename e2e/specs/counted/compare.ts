@@ -210,7 +210,13 @@ export async function compareCounts(
     // And the server logs a response after it was sent.
     await expect(async () => {
       ({ kinds, served } = await measure(popup, dir, site));
-      expect(columnNow()).toEqual(committedColumn(column));
+      const [now, committed] = [columnNow(), committedColumn(column)];
+      // A cell alone does not tell which request was counted twice, or not at all.
+      const differing = Object.keys(now).filter((name) => now[name] !== committed[name]);
+      const requests = served.filter(({ host }) => differing.some((name) => host === hostOf(name)));
+      expect(now, JSON.stringify({ kinds: differing.map((name) => kinds[name]), requests })).toEqual(
+        committed,
+      );
       const faults = Object.entries(kinds).flatMap(([name, each]) =>
         faultsOf(each, column).map((fault) => `${name}: ${fault}`),
       );
