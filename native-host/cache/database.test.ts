@@ -335,6 +335,40 @@ test('races that were recorded in memory are in the file once there is one, unle
   );
 });
 
+test('a race that was recorded in memory replaces nothing newer that another helper has written', async (t) => {
+  const directory = await folder(t);
+  const path = join(directory, 'state', 'cache.db');
+  writeFileSync(join(directory, 'state'), '');
+  let afterMs = 0;
+  const startMs = Date.now();
+  const clock = { ...systemClock, nowMs: () => afterMs, epochMs: () => startMs + afterMs };
+  const helper = () => {
+    const cache = openHostCache({ path, clock, log: () => {} });
+    opened.add(cache);
+    return cache;
+  };
+  const record = (cache: HostCache, name: string, protocol: 'h3' | 'h2') =>
+    cache.recordRace(race([trial(up(protocol))], { origin: `https://${name}.test` as Origin }));
+  const first = helper();
+  record(first, 'both', 'h3');
+  record(first, 'own', 'h3');
+  assert.equal(first.stats().store, 'memory');
+  rmSync(join(directory, 'state'));
+  afterMs += 300_000;
+  record(helper(), 'both', 'h2');
+  afterMs += 1000;
+  record(first, 'other', 'h3');
+  assert.equal(first.stats().store, 'sqlite');
+  assert.deepEqual(
+    first.list().map((host) => [host.origin, host.adopted, host.updatedAtMs - startMs]),
+    [
+      ['https://both.test', 'h2', 300_000],
+      ['https://other.test', 'h3', 301_000],
+      ['https://own.test', 'h3', 0],
+    ],
+  );
+});
+
 test('writes that fail are told once, and so is that they succeed again', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const said: string[] = [];

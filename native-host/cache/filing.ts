@@ -87,18 +87,24 @@ export function fileShared(s: Statements, changes: readonly SharedChange[], nowM
   s.trimShared.run();
 }
 
-/** Stores a finished race. */
-export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
+/** Stores a race that finished now, or earlier at `atMs` unless the record of its origin has changed since. */
+export function fileRace(
+  s: Statements,
+  race: Omit<OriginRace, 'verdict'>,
+  nowMs: number,
+  atMs: number = nowMs,
+): void {
   const { here, anywhere } = knownOf(s, race.origin, race.network);
-  const heard = receivedAltSvc(race.discovered, [here, anywhere], nowMs);
-  const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, nowMs);
-  keepHost(s, foldRace(host, { race, heard }, nowMs), here);
-  keepAddresses(s, race, nowMs);
+  const heard = receivedAltSvc(race.discovered, [here, anywhere], atMs);
+  const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, atMs);
+  if (atMs < nowMs && host.updatedAtMs > atMs) return;
+  keepHost(s, foldRace(host, { race, heard }, atMs), here);
+  keepAddresses(s, race, atMs);
   const attempts = race.trials.flatMap((t) => t.attempts);
   const base = persistentBase(anywhere, nowMs);
-  const known = base && foldMisdirected(base, attempts, nowMs);
+  const known = base && foldMisdirected(base, attempts, atMs);
   if (known !== null && known !== base) keepHost(s, known, anywhere);
   if (heard === null) return;
-  const receipt: Receipt = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
+  const receipt: Receipt = { atMs, by: 'race', ageMs: heard.ageMs };
   keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, receipt);
 }

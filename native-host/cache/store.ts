@@ -252,7 +252,7 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
   let dropped = 0;
   const isKept = (): boolean => c.database.store().store === 'sqlite';
   const result = c.database.write((s) => {
-    if (isKept()) for (const { race, atMs } of c.unsaved) fileRace(s, race, atMs);
+    if (isKept()) for (const { race, atMs } of c.unsaved) fileRace(s, race, nowMs, atMs);
     dropped = dropUnsound(s);
     if (dropped > 0) s.count.run('unsound', dropped);
     const value = run(s, nowMs);
