@@ -31,8 +31,8 @@ interface Fixtures {
     origins: Record<Name, OriginSettings>,
     certifiedBy?: RunningOrigins<string>,
   ) => Promise<RunningOrigins<Name>>;
-  /** A UDP port on loopback that accepts everything and never responds; default: a free one. */
-  readonly silence: (port?: number) => Promise<number>;
+  /** A UDP port on loopback that accepts everything and never responds; default: a free one at 127.0.0.1. */
+  readonly silence: (port?: number, address?: string) => Promise<number>;
   /** A DNS server on loopback that knows these names; returns the options that select it. */
   readonly resolver: (names: Readonly<Record<string, HostScript>>) => Promise<string[]>;
   /** Runs `explain` with the test's own host cache; local origins are allowed. */
@@ -57,10 +57,10 @@ const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   silence: async ({}, use) => {
     const sockets: Socket[] = [];
-    await use(async (port = 0) => {
+    await use(async (port = 0, address = '127.0.0.1') => {
       const socket = createSocket('udp4');
       sockets.push(socket);
-      socket.bind(port, '127.0.0.1');
+      socket.bind(port, address);
       await once(socket, 'listening');
       return socket.address().port;
     });
@@ -302,18 +302,29 @@ test('the network is blamed only with evidence from other hosts, and cleared by 
   explain,
   dir,
 }) => {
-  const port = await silence();
-  const deaf = (host: string): OriginSettings => ({ host, h3: false, altSvc: `h3=":${port}"` });
-  const running = await serve({ a: deaf('a.test'), b: deaf('b.test'), c: deaf('c.test') });
-  const { a, b, c } = running.origins;
+  const port = await silence(0, '127.0.0.2');
+  const deaf = (host: string, address: string): OriginSettings => ({
+    ...{ host, address, h3: false },
+    altSvc: `h3=":${port}"`,
+  });
+  const running = await serve({
+    a: deaf('a.test', '127.0.0.2'),
+    alias: deaf('alias.test', '127.0.0.2'),
+    b: deaf('b.test', '127.0.0.3'),
+    c: deaf('c.test', '127.0.0.4'),
+  });
+  const { a, alias, b, c } = running.origins;
   // A port that refuses would not be what a network blocks.
-  for (const { port: own } of [a, b, c]) await silence(own);
+  for (const { port: own, address } of [a, alias, b, c]) await silence(own, address);
+  for (const { address } of [b, c]) await silence(port, address);
   const ask = async ({ origin }: RunningOrigin) =>
     (await explain(origin, ...reach(running), '--timeout', TIMEOUT_MS)).explanation;
 
   const first = await ask(a);
   expect(first.verdict.code).toBe('h3-advertised-unreachable');
   expect(verdictText(first.verdict)).toContain(`Open UDP ${port} or remove the Alt-Svc header`);
+  // Another name of one machine is no other host.
+  expect((await ask(alias)).evidence.failedHosts).toBe(0);
   expect(textsOf(await ask(b))).not.toContain('blocks UDP');
   const third = await ask(c);
   expect(third.evidence).toMatchObject({ failedHosts: 2, reachedHosts: 0, reachedLater: false });

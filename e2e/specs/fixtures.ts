@@ -197,7 +197,10 @@ export function runPhotofinish(args: readonly string[], env: NodeJS.ProcessEnv =
 
 /** The options that let the command line race local origins: addresses and trusted CA. */
 export function reachLocal(caPath: string, origins: readonly RunningOrigin[]): string[] {
-  const resolve = origins.flatMap(({ host, port }) => ['--resolve', `${host}:${port}:127.0.0.1`]);
+  const resolve = origins.flatMap(({ host, port, address = '127.0.0.1' }) => [
+    '--resolve',
+    `${host}:${port}:${address}`,
+  ]);
   return ['--allow-private', '--ca', caPath, ...resolve];
 }
 

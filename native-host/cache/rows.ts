@@ -81,15 +81,15 @@ function hostOf(origin: string): string {
 }
 
 /**
- * Other hosts on a network for which a condition has held since a time: how many, and of the newest when. Two origins on
- * one host are one: what keeps both from UDP may be that host. What lies in the future, as after the clock was set back,
- * is no evidence.
+ * The newest origins on a network for which a condition has held since a time, with the addresses at which they were
+ * reached. What lies in the future, as after the clock was set back, is no evidence.
  */
 function evidence(condition: string, age: string): string {
-  return `SELECT count(DISTINCT ${hostOf('origin')}) AS hosts, max(atMs) AS atMs FROM (
-    SELECT origin, ${age} AS atMs FROM known WHERE network = :network
+  return `SELECT ${hostOf('origin')} AS host, ${age} AS atMs, (SELECT group_concat(address, ' ') FROM address
+      WHERE address.origin = known.origin AND address.network = :network) AS addresses
+    FROM known WHERE network = :network
     AND ${age} > :sinceMs AND ${age} <= :nowMs AND ${hostOf('origin')} <> ${hostOf(':except')} AND ${condition}
-    ORDER BY ${age} DESC LIMIT ${MAX_EVIDENCE_HOSTS})`;
+    ORDER BY ${age} DESC LIMIT ${MAX_EVIDENCE_HOSTS}`;
 }
 
 /** A network's name reveals where the user was. */

@@ -278,24 +278,29 @@ test('addresses are stored by origin and network, only the newest of too many, a
 });
 
 const origin = (name: string) => `https://${name}.test` as Origin;
+/** Over UDP silent, over TCP reached, each time at an address that no other host has. */
+const mute = (code: Parameters<typeof down>[1] = 'udp-timeout') => {
+  lastAddress += 1;
+  return trial(down('h3', code), up('h2', { address: `198.51.100.${lastAddress}` }));
+};
+let lastAddress = 0;
 const ADVERT = { altSvc: 'h3=":443"', knownRoot: true };
 
 test('other hosts provide evidence about UDP on a network: those that advertise HTTP/3 and fail, and those reached', async (t) => {
   const { cache, clock } = await fixture(t);
-  const silent = trial(down('h3', 'udp-timeout'), up('h2'));
   const raced = (name: string, what: Parameters<typeof race>[0], facts = {}) =>
     cache.recordRace(race(what, { origin: origin(name), discovered: ADVERT, ...facts }));
-  raced('silent', [silent]);
-  raced('prohibited', [trial(down('h3', 'udp-unreachable'), up('h2'))]);
-  raced('refused', [trial(down('h3', 'udp-refused'), up('h2'))]);
-  raced('unrouted', [trial(down('h3', 'no-route'), up('h2'))]);
-  raced('expired', [trial(down('h3', 'certificate-invalid'), up('h2'))]);
-  raced('unadvertised', [silent], { discovered: { altSvc: null, knownRoot: true } });
+  raced('silent', [mute()]);
+  raced('prohibited', [mute('udp-unreachable')]);
+  raced('refused', [mute('udp-refused')]);
+  raced('unrouted', [mute('no-route')]);
+  raced('expired', [mute('certificate-invalid')]);
+  raced('unadvertised', [mute()], { discovered: { altSvc: null, knownRoot: true } });
   raced('dead', [trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))]);
-  raced('elsewhere', [silent], { network: 'work' });
-  raced('works', [trial(up('h3'))]);
+  raced('elsewhere', [mute()], { network: 'work' });
+  raced('works', [trial(up('h3', { address: '192.0.2.2' }))]);
   raced('worked', [trial(up('h3'))]);
-  raced('worked', [silent]);
+  raced('worked', [mute()]);
   cache.observe('home', 'chromium', [
     observation({ origin: origin('seen'), atMs: clock.now, protocol: 'h3' }),
   ]);
@@ -324,7 +329,8 @@ test('evidence about UDP says whether the newest success of another host is late
   raced('works', up('h3'));
   assert.equal(reachedLater(A), true);
   // More than are counted.
-  for (let i = 0; i < 120; i += 1) raced(`silent-${i}`, down('h3', 'udp-timeout'), up('h2'));
+  for (let i = 0; i < 120; i += 1)
+    raced(`silent-${i}`, down('h3', 'udp-timeout'), up('h2', { address: `198.51.100.${i}` }));
   assert.equal(cache.udpEvidence('home', A).failedHosts, 100);
   assert.equal(reachedLater(A), false);
   raced('again', up('h3'));
@@ -340,7 +346,7 @@ test('a host that a browser reached over HTTP/3 today is evidence, although a ra
     );
   raced('good', 'h3=":443"; ma=2592000', up('h3'));
   clock.now += 26 * 3_600_000;
-  for (const name of ['a', 'b']) raced(name, ADVERT.altSvc, down('h3', 'udp-timeout'), up('h2'));
+  for (const name of ['a', 'b']) raced(name, ADVERT.altSvc, ...mute().attempts);
   const fresh = cache.show(origin('good')).hosts[0]?.h3UntilMs;
   clock.now += 60_000;
   cache.observe('home', 'chromium', [
@@ -360,7 +366,7 @@ test('a host that answered over UDP clears the network, although HTTP/3 failed t
   const { cache, clock } = await fixture(t);
   const raced = (name: string, ...attempts: Parameters<typeof trial>) =>
     cache.recordRace(race([trial(...attempts)], { origin: origin(name), discovered: ADVERT }));
-  for (const name of ['a1', 'a2']) raced(name, down('h3', 'udp-timeout'), up('h2'));
+  for (const name of ['a1', 'a2']) raced(name, ...mute().attempts);
   assert.equal(blocksUdp(cache.udpEvidence('home', A)), true);
   for (const code of UDP_ANSWERED_CODES) raced(code, down('h3', code), up('h2'));
   assert.equal(cache.udpEvidence('home', A).answeredHosts, UDP_ANSWERED_CODES.length);
@@ -373,15 +379,49 @@ test('a host that answered over UDP clears the network, although HTTP/3 failed t
 test('ports of one host are no evidence about the network: its own firewall may close them', async (t) => {
   const { cache } = await fixture(t);
   const at = (origin: string) =>
-    cache.recordRace(
-      race([trial(down('h3', 'udp-timeout'), up('h2'))], { origin: origin as Origin, discovered: ADVERT }),
-    );
+    cache.recordRace(race([mute()], { origin: origin as Origin, discovered: ADVERT }));
   for (const port of ['', ':8443', ':9443']) at(`https://one.test${port}`);
   assert.equal(cache.udpEvidence('home', 'https://one.test:7443' as Origin).failedHosts, 0);
   assert.equal(cache.udpEvidence('home', A).failedHosts, 1);
   for (const address of ['192.0.2.1', '192.0.2.2:8443', '192.0.2.2', '[2001:db8::1]:8443', '[2001:db8::1]'])
     at(`https://${address}`);
   assert.equal(cache.udpEvidence('home', A).failedHosts, 4);
+});
+
+test('nor are names of one address', async (t) => {
+  const { cache } = await fixture(t);
+  const at = (name: string, address: string) => {
+    const silent = trial(down('h3', 'udp-timeout'), up('h2', { address }));
+    cache.recordRace(race([silent], { origin: origin(name), discovered: ADVERT }));
+  };
+  for (const name of ['www', 'api', 'static']) at(name, '192.0.2.1');
+  assert.equal(cache.udpEvidence('home', A).failedHosts, 1);
+  assert.equal(cache.udpEvidence('home', origin('www')).failedHosts, 0);
+  at('elsewhere', '192.0.2.2');
+  assert.equal(cache.udpEvidence('home', origin('www')).failedHosts, 1);
+});
+
+test('hosts on the local network are no evidence about paths beyond it, nor the other way round', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const at = (name: string, address: string, isUp = true) => {
+    clock.now += 1_000;
+    const h3 = isUp ? up('h3', { address }) : down('h3', 'udp-timeout');
+    const raced = trial(h3, up('h2', { address, outcome: 'established-late' }));
+    cache.recordRace(race([raced], { origin: origin(name), discovered: ADVERT }));
+  };
+  const counts = (name: string) => {
+    const { failedHosts, reachedHosts, reachedLater } = cache.udpEvidence('home', origin(name));
+    return [failedHosts, reachedHosts, reachedLater];
+  };
+  at('far', '1.1.1.1', false);
+  at('far2', '2606:4700::1111', false);
+  at('nas', '192.168.1.2');
+  at('dev', '127.0.0.1');
+  assert.deepEqual(counts('far'), [1, 0, false]);
+  assert.deepEqual(counts('nas'), [0, 1, true]);
+  assert.deepEqual(counts('never-raced'), [2, 2, true]);
+  at('far3', '8.8.8.8');
+  assert.deepEqual(counts('far'), [1, 1, true]);
 });
 
 test('evidence queries use indexes', async (t) => {

@@ -7,6 +7,7 @@ import type { Forecast, Stats } from '@photofinish/shared/port/wire';
 import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { classifyAddress } from '../address/guard.ts';
 import type { Clock } from '../clock.ts';
 import { readSalt, saltPath } from '../network/key.ts';
 import { asideFiles } from '../paths.ts';
@@ -97,7 +98,8 @@ export interface HostCache {
   sharedStats(): SharedStats;
   /**
    * How other hosts fared over UDP on a network within the last day, each kind counted up to 100. Those that failed
-   * advertise HTTP/3; of those reached, no later evidence contradicts it.
+   * advertise HTTP/3; of those reached, no later evidence contradicts it. Hosts on the local network are evidence about
+   * each other only.
    */
   udpEvidence(network: string, except: Origin): NetworkEvidence;
   /** Every record about hosts, by origin and network. */
@@ -316,18 +318,53 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
   };
 }
 
+/** A host that is evidence about a network, and its known addresses. */
+interface Witness {
+  readonly host: string;
+  readonly atMs: number;
+  readonly addresses: readonly string[];
+}
+
+/** Whether packets to it need not leave the local network; null: no address is known. */
+function isNear(addresses: readonly string[]): boolean | null {
+  return addresses.length === 0 ? null : addresses.every((each) => classifyAddress(each) !== 'public');
+}
+
+/** Names with an address in common are one host: what keeps all of them from UDP may be that host. */
+function countHosts(witnesses: readonly Witness[], own: readonly string[]): number {
+  const seen = new Set(own);
+  let hosts = 0;
+  for (const { host, addresses } of witnesses) {
+    const names = [host, ...addresses];
+    if (!names.some((name) => seen.has(name))) hosts += 1;
+    for (const name of names) seen.add(name);
+  }
+  return hosts;
+}
+
 function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvidence {
   const nowMs = c.clock.epochMs();
   const parameters = { network, except, nowMs, sinceMs: nowMs - EVIDENCE_MS };
-  const seen = (statement: StatementSync) =>
-    statement.get(parameters) as unknown as { readonly hosts: number; readonly atMs: number | null };
   return c.database.read((s) => {
+    const own = addressesOf(s, except, network).map(({ address }) => address);
+    const near = isNear(own);
+    const seen = (statement: StatementSync): Witness[] =>
+      statement
+        .all(parameters)
+        .map((row) => ({
+          host: String(row.host),
+          atMs: Number(row.atMs),
+          addresses: row.addresses === null ? [] : String(row.addresses).split(' '),
+        }))
+        // Those on the local network show nothing about paths beyond it, nor the other way round.
+        .filter(({ addresses }) => near === null || (isNear(addresses) ?? near) === near);
     const [failed, reached, answered] = [seen(s.udpFailed), seen(s.udpReached), seen(s.udpAnswered)];
+    const names = (witnesses: readonly Witness[]): number => new Set(witnesses.map(({ host }) => host)).size;
     return {
-      failedHosts: failed.hosts,
-      reachedHosts: reached.hosts,
-      answeredHosts: answered.hosts,
-      reachedLater: (reached.atMs ?? 0) > (failed.atMs ?? 0),
+      failedHosts: countHosts(failed, own),
+      reachedHosts: names(reached),
+      answeredHosts: names(answered),
+      reachedLater: (reached[0]?.atMs ?? 0) > (failed[0]?.atMs ?? 0),
     };
   });
 }

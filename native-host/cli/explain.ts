@@ -179,7 +179,6 @@ async function explain(
   const atMs = systemClock.epochMs();
   const remembered = recalled(cache, command, { network, nowMs: atMs });
   const shared = freshShared(cache.shared(command.origin.origin), atMs);
-  const evidence = cache.udpEvidence(network, command.origin.origin);
   const file = (race: OriginRace): void => fileOutcome(filed, race);
   const watch = stopOnMove(where, network, stop);
   const context = { command, terminal, racing, network, signal: stop.signal, file };
@@ -187,6 +186,8 @@ async function explain(
   // They would be evidence of two networks for one verdict.
   if (watch.moved())
     throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
+  // The races have found the origin's addresses, which tell other hosts from other names of this one.
+  const evidence = cache.udpEvidence(network, command.origin.origin);
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
     ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },
