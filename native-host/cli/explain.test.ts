@@ -67,7 +67,7 @@ const names: DnsResults = {
       ...{ ipv4Hints: ['192.0.2.9'], ipv6Hints: [], ech: true, incompatible: false, ttlSeconds: 7200 },
     },
     {
-      ...{ owner: 'a.test', priority: 0, target: 'c.test', alpn: [], noDefaultAlpn: false, port: null },
+      ...{ owner: 'www.a.test', priority: 0, target: 'c.test', alpn: [], noDefaultAlpn: false, port: null },
       ...{ ipv4Hints: [], ipv6Hints: [], ech: false, incompatible: false, ttlSeconds: 30 },
     },
   ],
@@ -159,7 +159,7 @@ test('DNS: addresses with source and TTL, complete records, and questions withou
     flat,
     /HTTPS 1 a\.test: at b\.test; port 444; alpn h3, h2; no-default-alpn; hints 192\.0\.2\.9; ECH; TTL 2 h/,
   );
-  assert.match(flat, /HTTPS 0 a\.test: alias of c\.test, TTL 30 s/);
+  assert.match(flat, /HTTPS 0 www\.a\.test: alias of c\.test, TTL 30 s/);
   const [service] = names.services;
   assert.ok(service);
   const behindCname = { ...names, services: [{ ...service, target: 'a.test', canonical: 'x.cdn.test' }] };

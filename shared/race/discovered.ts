@@ -129,7 +129,7 @@ export function hostOfHttpsName(name: string): string {
 
 /**
  * The HTTPS records of the origin itself, and the queries for them, along its aliases. Those that were queried for an
- * Alt-Svc alternative are about another authority (RFC 9460 section 9.3).
+ * Alt-Svc alternative are about another authority (RFC 9460 section 9.3), and those beside an alias void (section 2.4.1).
  */
 export function ownRecords(
   { services, lookups }: DnsResults,
@@ -138,13 +138,14 @@ export function ownRecords(
   const queries = lookups.filter(({ kind }) => kind === 'HTTPS');
   const own = new Set([httpsQueryName(host, port)]);
   // A set also yields what is added meanwhile: an alias may lead to another.
-  for (const name of own)
-    for (const { owner, priority, incompatible, target } of services)
-      if (owner === name && priority === 0 && !incompatible) own.add(target);
+  const aliases = services.filter(({ priority, incompatible }) => priority === 0 && !incompatible);
+  for (const name of own) for (const { owner, target } of aliases) if (owner === name) own.add(target);
   // Older records have the canonical name to which CNAMEs led, and which was not queried.
   const isOther = (name: string) => !own.has(name) && queries.some((query) => query.name === name);
+  const isVoid = ({ owner, priority }: ServiceRecord) =>
+    priority > 0 && aliases.some((alias) => alias.owner === owner);
   return {
-    services: services.filter(({ owner }) => !isOther(owner)),
+    services: services.filter((service) => !isOther(service.owner) && !isVoid(service)),
     lookups: queries.filter(({ name }) => own.has(name)),
   };
 }

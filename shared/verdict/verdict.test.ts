@@ -102,14 +102,14 @@ const REACHED: readonly Row[] = [
     { discovered: { ...quiet, names: unheard } },
     'h3-available',
     [],
-    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has given no usable answer/,
   ],
   [
     'an alias whose target’s HTTPS record was not answered leaves it open, too',
     { discovered: { ...quiet, names: unansweredBehindAlias } },
     'h3-available',
     [],
-    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has given no usable answer/,
   ],
   [
     'reachable by a given address, for which DNS was not asked',
@@ -168,6 +168,12 @@ const REACHED: readonly Row[] = [
   [
     'an HTTPS record in AliasMode advertises nothing',
     { discovered: { ...quiet, names: names([{ priority: 0, alpn: [] }]) } },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'nor does one in ServiceMode beside it',
+    { discovered: { ...quiet, names: names([{ priority: 0, alpn: [] }, { alpn: ['h3'] }]) } },
     'h3-not-advertised',
     ['h3-available'],
   ],
