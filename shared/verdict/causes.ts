@@ -51,6 +51,8 @@ function causeKey(failure: Failure, { advertiser, isTcp = false }: FailedEndpoin
   if (refusal !== undefined && !(failure.began && refusal === 'causeRequestRefused')) return refusal;
   const incomplete = incompleteness(failure);
   if (incomplete !== null) return `causeResponse${incomplete}`;
+  // Most certificate chains have filled whole packets before.
+  if (isTcp && code === 'response-timeout') return 'causeTcpResponseTimeout';
   if (!ended) return ofCode;
   if (endedBy === 'client') return 'causeBreach';
   const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
