@@ -17,9 +17,20 @@ function verdict(over: Partial<Evidence>) {
 
 test('no answer over HTTP/3 but a good one over HTTP/2 does not mean that the host is down', () => {
   const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), h2()] }));
-  assert.equal(code, 'h3-not-offered');
-  assert.match(text, /the handshake succeeds, but no complete response follows in time/);
-  assert.doesNotMatch(text, /down|TCP/);
+  assert.equal(code, 'unknown');
+  assert.match(
+    text,
+    /^Offers HTTP\/3 on port 443, but the handshake succeeds, but no complete response follows/,
+  );
+  assert.doesNotMatch(text, /down|TCP|[Uu]sually|Does not offer/);
+});
+
+test('a server that completes a handshake over HTTP/3 offers it, unless it does not serve the host', () => {
+  const codeOf = (code: AttemptError['code']) =>
+    verdict({ attempts: [h3({ code, message: 'm' }, connected), h2()] }).code;
+  for (const code of ['goaway', 'h3-error', 'stateless-reset', 'connection-closed'] as const)
+    assert.equal(codeOf(code), 'unknown', code);
+  assert.equal(codeOf('misdirected'), 'h3-not-offered');
 });
 
 test('no answer in time over either: slow, not down', () => {
@@ -39,6 +50,7 @@ test('one connects and does not answer, the other does not connect', () => {
     text,
     /^No response comes over HTTP\/3 \(UDP refused\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
   );
+  assert.doesNotMatch(text, /MTU/, 'TLS fills packets too');
   assert.match(verdictText(verdict({ attempts: [h3(refused), h2(dead)] })), /^Neither HTTP\/3 .* connects/);
 });
 
@@ -105,6 +117,7 @@ test('a status that differs by protocol in every response is said, and one that 
     [h3(null, answered(200)), h2(null, answered(200))],
     [h3(null, answered(200)), h3(null, answered(503)), h2(null, answered(200))],
     [h3(null, answered(503)), h2()],
+    [h3(null, answered(200)), h2(null, answered(429))],
     [h3(), h2(null, answered(200))],
   ])
     assert.doesNotMatch(told(...attempts), /differ/);
@@ -147,8 +160,8 @@ test('what was cut short is no evidence: it is unknown what an answer would have
 
 test('a handshake of an attempt without a request does not refute a request that failed', () => {
   const unasked = h3(null, { outcome: 'established-late' });
-  assert.equal(verdict({ attempts: [unasked, h3(late, connected), h2()] }).code, 'h3-not-offered');
-  assert.notEqual(verdict({ attempts: [h3(), h3(late, connected), h2()] }).code, 'h3-not-offered');
+  assert.equal(verdict({ attempts: [unasked, h3(late, connected), h2()] }).code, 'unknown');
+  assert.equal(verdict({ attempts: [h3(), h3(late, connected), h2()] }).code, 'h3-not-advertised');
 });
 
 const closed = (more: Partial<AttemptError>): AttemptError => ({

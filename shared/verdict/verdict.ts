@@ -193,7 +193,7 @@ function hiddenCause(evidence: Evidence, error: AttemptError): Message | null {
   return error.code === 'udp-unreachable' || error.code === 'no-route' ? ownCause(evidence, error) : null;
 }
 
-/** A response began over HTTP/3, so that it is offered, although not advertised as far as is known. */
+/** HTTP/3 was established, so that it is offered, although not advertised as far as is known. */
 function incompleteFinding({ evidence, withdrawn, overH3Only, unread }: Facts, error: Failure): Finding[] {
   const port = String(evidence.origin.port);
   const cause = ownCause(evidence, error);
@@ -223,10 +223,20 @@ function answeredOverTcp({ evidence }: Facts): boolean {
   return evidence.attempts.some((a) => !isH3(a) && isAnswered(a));
 }
 
+/** Whether a handshake was completed. */
+function isConnected(
+  attempts: readonly Attempt[],
+  over: (attempt: Attempt) => boolean = () => true,
+): boolean {
+  return attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
+}
+
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
   if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record || facts.expired) return [];
-  if (h3.began) return incompleteFinding(facts, h3);
+  // A server that does not serve this host offers nothing for it.
+  const isOffered = h3.code !== 'misdirected' && isConnected(evidence.attempts, isH3);
+  if (h3.began || isOffered) return incompleteFinding(facts, h3);
   const { port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(h3) };
   if (facts.unread)
@@ -348,6 +358,9 @@ function trustsRoot(evidence: Evidence): boolean {
   return evidence.trustsRoot === true || browserUsedH3(evidence);
 }
 
+/** Of too many requests, ours among them (RFC 6585 section 4): it says nothing about the protocol. */
+const TOO_MANY_REQUESTS = 429;
+
 /** That no status over HTTP/3, which works, was also received over TCP; null: one was, or it is unknown. */
 function statusMessage({ evidence, h3: reach }: Facts): Message | null {
   if (reach !== 'established') return null;
@@ -355,6 +368,7 @@ function statusMessage({ evidence, h3: reach }: Facts): Message | null {
     new Set(evidence.attempts.filter(isOver).flatMap(({ status }) => status ?? []));
   const h3 = [...over(isH3)];
   const tcp = over((attempt) => !isH3(attempt));
+  if (tcp.has(TOO_MANY_REQUESTS) || h3.includes(TOO_MANY_REQUESTS)) return null;
   if (h3.length === 0 || tcp.size === 0 || h3.some((status) => tcp.has(status))) return null;
   const listed = (each: Iterable<number>): string => [...each].toSorted((a, b) => a - b).join(', ');
   return message('verdictStatusDiffers', { h3: listed(h3), tcp: listed(tcp), old: oldName(evidence) });
@@ -420,13 +434,11 @@ function oldName({ attempts }: Evidence): string {
 
 /** What failed over both, depending on how far each got: a completed handshake is not a missing connection. */
 function deadKey({ attempts }: Evidence, h3: Failure, h2: Failure): SharedMessageKey {
-  const connected = (over: (attempt: Attempt) => boolean): boolean =>
-    attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
-  const both = connected(isH3) && connected((attempt) => !isH3(attempt));
+  const both = isConnected(attempts, isH3) && isConnected(attempts, (attempt) => !isH3(attempt));
   if (both && h3.code === 'response-timeout' && h2.code === 'response-timeout')
     return h3.began && h2.began ? 'verdictSlowBegun' : 'verdictSlow';
   if (h3.began || h2.began) return 'verdictIncomplete';
-  return connected(() => true) ? 'verdictUnanswered' : 'verdictDead';
+  return isConnected(attempts) ? 'verdictUnanswered' : 'verdictDead';
 }
 
 /** Neither was answered, so nothing can be said about HTTP/3; returns the sentences that say so, or none. */
