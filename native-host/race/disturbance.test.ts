@@ -11,7 +11,7 @@ import {
   withLateness,
 } from './disturbance.ts';
 import '@photofinish/shared/language/english';
-import type { Trial } from '@photofinish/shared/race/outcome';
+import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { race } from '../testing/race.ts';
@@ -129,6 +129,16 @@ test('a stall that matters for a short time-out does not matter for a long one',
   const stall = { worstMs: 200, totalMs: 200 };
   assert.equal(disturbed(failed('udp-timeout'), stall, 300), 'outcome');
   assert.equal(disturbed(failed('udp-timeout'), stall, 3000), undefined);
+});
+
+test('an attempt that started late in a trial had only the rest of its time', () => {
+  const error = { code: 'handshake-timeout', message: '' } as const;
+  const late = (over: Partial<Attempt>) =>
+    trial([attempt({ protocol: 'h3', outcome: 'failed', error, ...over })], null);
+  for (const over of [{ startedMs: 1800 }, { startedMs: 100, establishedMs: 1800 }]) {
+    assert.equal(disturbed(late(over), { worstMs: 600, totalMs: 600 }), 'outcome');
+    assert.equal(disturbed(late(over), { worstMs: 599, totalMs: 599 }), undefined);
+  }
 });
 
 test('many short delays cost an attempt no more than the number of turns it waits for', () => {

@@ -1,7 +1,7 @@
 // How late this machine handles due events, and whether that may have caused a trial's result: time-outs and times are
 // only as accurate as the event loop. The bounds are relative, because the same delay decides a time-out of 100 ms and
 // does not matter for one of 3 s.
-import type { AttemptError, Disturbance, Trial } from '@photofinish/shared/race/outcome';
+import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
@@ -146,11 +146,16 @@ interface TrialLateness {
   readonly ended: Lateness;
 }
 
-function hasFalsifiable({ attempts }: Trial): boolean {
-  const isFalsifiable = (error: AttemptError): boolean => isSilence(error) || PEER_GAVE_UP.has(error.code);
-  return attempts.some(
-    ({ outcome, error }) => outcome === 'failed' && error !== undefined && isFalsifiable(error),
-  );
+/**
+ * Whether lateness may have caused a failure in a trial. An attempt that started late in it, such as one that followed
+ * Alt-Svc, had only the rest of its time.
+ */
+function isFalsified({ attempts }: Trial, lateness: Lateness, timeoutMs: number): boolean {
+  return attempts.some(({ outcome, error, startedMs, establishedMs }) => {
+    if (outcome !== 'failed' || error === undefined) return false;
+    if (isSilence(error)) return isTooLate(lateness, timeoutMs - (establishedMs ?? startedMs));
+    return PEER_GAVE_UP.has(error.code) && isTooLate(lateness, timeoutMs);
+  });
 }
 
 function disturbanceOf(
@@ -159,7 +164,7 @@ function disturbanceOf(
   timeoutMs: number,
 ): Disturbance | null {
   // An established or refused connection is a fact, however late we processed it.
-  if (hasFalsifiable(trial) && isTooLate(ended, timeoutMs)) return 'outcome';
+  if (isFalsified(trial, ended, timeoutMs)) return 'outcome';
   if (trial.establishedMs === null) return null;
   // QUIC times its handshakes itself, so late processing does not affect its times.
   const lost = Math.min(lostMs(decided), trial.establishedMs);
