@@ -102,14 +102,14 @@ const REACHED: readonly Row[] = [
     { discovered: { ...quiet, names: unheard } },
     'h3-available',
     [],
-    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has given no usable answer/,
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* no usable answer to that query/,
   ],
   [
     'an alias whose target’s HTTPS record was not answered leaves it open, too',
     { discovered: { ...quiet, names: unansweredBehindAlias } },
     'h3-available',
     [],
-    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has given no usable answer/,
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* no usable answer to that query/,
   ],
   [
     'reachable by a given address, for which DNS was not asked',
