@@ -415,7 +415,7 @@ const WRONG: readonly Row[] = [
     { discovered: at444, attempts: [h3(), h3(refused, { port: 444 }), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable', 'h3-available'],
-    /does not respond \(UDP refused\), but supports HTTP\/3 on port 443\. Fix the port/,
+    /does not respond \(UDP refused\), but supports HTTP\/3 on port 443\. Fix the port .* if a firewall rejects it/,
   ],
   [
     'a port that does not answer, while the own port speaks HTTP/3',
