@@ -141,6 +141,16 @@ test('a response larger than our limit says nothing against the server, whicheve
   }
 });
 
+test('an advertised endpoint at which we failed was tried', () => {
+  const fault: AttemptError = { code: 'internal', message: 'EPERM' };
+  for (const own of [h3(), h3(refused), h3(null, { outcome: 'cancelled' })]) {
+    const attempts = [own, h3(fault, { host: 'b.test', port: 444 }), h2()];
+    const text = allTexts(verdictOf({ ...base, discovered: atB, attempts })).join('\n');
+    assert.match(text, /at b\.test:444, where the attempt failed on this side \(EPERM\), so whether/);
+    assert.doesNotMatch(text, /was not tried/);
+  }
+});
+
 test('our own fault is reported as such, and is neither the server’s nor the network’s', () => {
   const fault: AttemptError = { code: 'internal', message: 'a panic' };
   const verdict = verdictOf({ ...base, attempts: [h3(fault), h2()] });

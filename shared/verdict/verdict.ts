@@ -267,6 +267,8 @@ function wasCancelled(attempts: readonly Attempt[]): boolean {
 interface UntriedAdvertisement {
   readonly place: Message;
   readonly cancelled: boolean;
+  /** It was tried, and failed by a fault or a limit of ours; null: it did not. */
+  readonly ours: AttemptError | null;
   readonly advice: Message | null;
 }
 
@@ -276,11 +278,13 @@ function untriedAdvertisement({ evidence, alternatives }: Facts): UntriedAdverti
   if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return null;
   const { origin, next = 'race' } = evidence;
   const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
-  const cancelled = wasCancelled(h3AttemptsAt(evidence, first));
-  return { place: endpointMessage(first, origin.host), cancelled, advice };
+  const tried = h3AttemptsAt(evidence, first);
+  const ours = ownFaultOf(tried);
+  return { place: endpointMessage(first, origin.host), cancelled: wasCancelled(tried), ours, advice };
 }
 
-function elsewhereMessage({ place, cancelled }: UntriedAdvertisement): Message {
+function elsewhereMessage({ place, cancelled, ours }: UntriedAdvertisement): Message {
+  if (ours !== null) return message('verdictElsewhereOurs', { place, message: ours.message });
   return message(cancelled ? 'verdictElsewhereCancelled' : 'verdictElsewhere', { place });
 }
 
@@ -289,7 +293,7 @@ function elsewhereFinding(facts: Facts): Finding[] {
   const there = untriedAdvertisement(facts);
   if (there === null) return [];
   const { place, cancelled, advice } = there;
-  if (isFailed(h3)) {
+  if (isFailed(h3) && there.ours === null) {
     const own = { place, port: String(evidence.origin.port), failure: failureMessage(h3) };
     const key = cancelled ? 'verdictElsewhereCancelledFails' : 'verdictElsewhereFails';
     return findingsOn('unknown', message(key, own), advice);
@@ -458,12 +462,17 @@ function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   return ignored ? [unreachable, message('verdictIgnoredAltSvc')] : [unreachable];
 }
 
+/** The last failure among attempts that was a fault or a limit of ours; null: none was. */
+function ownFaultOf(attempts: readonly Attempt[]): AttemptError | null {
+  const errors = attempts.flatMap(({ error }) => error ?? []);
+  return errors.findLast(({ code }) => code === 'internal' || code === 'response-too-large') ?? null;
+}
+
 /** HTTP/3 was tried, or everything was, and all that was learnt about it is a fault or a limit of ours. */
 function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
   if (h3 !== 'not-tried') return [];
-  const ours = evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried').map(({ error }) => error);
-  const fault = ours.findLast((error) => error?.code === 'internal' || error?.code === 'response-too-large');
-  if (fault === undefined) return [];
+  const fault = ownFaultOf(evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried'));
+  if (fault === null) return [];
   const key = fault.code === 'internal' ? 'verdictInternal' : 'verdictTooLarge';
   return findingsOn('unknown', message(key, { message: fault.message }));
 }
