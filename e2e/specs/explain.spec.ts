@@ -317,8 +317,12 @@ test('the network is blamed only with evidence from other hosts, and cleared by 
   // A port that refuses would not be what a network blocks.
   for (const { port: own, address } of [a, alias, b, c]) await silence(own, address);
   for (const { address } of [b, c]) await silence(port, address);
-  const ask = async ({ origin }: RunningOrigin) =>
-    (await explain(origin, ...reach(running), '--timeout', TIMEOUT_MS)).explanation;
+  /** Again if this machine was too busy: from such a race no address is learnt, which shows whether hosts differ. */
+  const ask = async ({ origin }: Pick<RunningOrigin, 'origin'>, tries = 5): Promise<Explanation> => {
+    const { explanation } = await explain(origin, ...reach(running), '--timeout', TIMEOUT_MS);
+    const isBusy = explanation.race.trials.some(({ disturbed }) => disturbed !== undefined);
+    return isBusy && tries > 1 ? ask({ origin }, tries - 1) : explanation;
+  };
 
   const first = await ask(a);
   expect(first.verdict.code).toBe('h3-advertised-unreachable');

@@ -399,6 +399,9 @@ test('nor are names of one address', async (t) => {
   assert.equal(cache.udpEvidence('home', origin('www')).failedHosts, 0);
   at('elsewhere', '192.0.2.2');
   assert.equal(cache.udpEvidence('home', origin('www')).failedHosts, 1);
+  const unmeasured = trial(down('h3', 'udp-timeout'), up('h2', { transportMs: null }));
+  cache.recordRace(race([unmeasured], { origin: origin('somewhere'), discovered: ADVERT }));
+  assert.equal(cache.udpEvidence('home', origin('www')).failedHosts, 1);
 });
 
 test('hosts on the local network are no evidence about paths beyond it, nor the other way round', async (t) => {

@@ -330,11 +330,14 @@ function isNear(addresses: readonly string[]): boolean | null {
   return addresses.length === 0 ? null : addresses.every((each) => classifyAddress(each) !== 'public');
 }
 
-/** Names with an address in common are one host: what keeps all of them from UDP may be that host. */
+/**
+ * Names with an address in common are one host: what keeps all of them from UDP may be that host. One whose address is
+ * not known may be any of them.
+ */
 function countHosts(witnesses: readonly Witness[], own: readonly string[]): number {
   const seen = new Set(own);
   let hosts = 0;
-  for (const { host, addresses } of witnesses) {
+  for (const { host, addresses } of witnesses.filter((witness) => witness.addresses.length > 0)) {
     const names = [host, ...addresses];
     if (!names.some((name) => seen.has(name))) hosts += 1;
     for (const name of names) seen.add(name);
