@@ -261,7 +261,17 @@ function onActivated(event: Event): void {
   start();
 }
 
+/**
+ * Firefox also runs this in pages that are open when the extension is installed, updated or enabled. What such a page
+ * loaded may be counted already, so it is left alone until it is reloaded, as in Chromium. Neither sign suffices there:
+ * an image starts as `interactive`, and the times of a reloaded error page stay in what then loads.
+ */
+function wasOpen(): boolean {
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return document.readyState !== 'loading' && entry !== undefined && entry.domContentLoadedEventStart > 0;
+}
+
 // A prerendered page is not a visit yet; if it never becomes one, it is never counted.
 if ('prerendering' in document && document.prerendering === true)
   document.addEventListener('prerenderingchange', onActivated);
-else start();
+else if (!wasOpen()) start();

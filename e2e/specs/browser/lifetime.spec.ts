@@ -264,6 +264,25 @@ test('settings, records and races persist when the browser is reopened', async (
   await expect(popupAgain.part('finish-caption')).toSay(/median of \d+ /);
 });
 
+test('a page that is open while the extension is reloaded is counted once', async ({ open, served, dir }) => {
+  const session = await open({ own: true, local: served });
+  const { both, h2only } = served.origins;
+  const tab = await session.newTab();
+  const url = `${both.origin}/page?resources=4&from=${h2only.origin}`;
+  await tab.goto(url);
+  await loaded(tab);
+  await counted(session, tab, { shown: { [both.origin]: 1, [h2only.origin]: 4 }, inAll: 5, dir });
+  // Restarts it.
+  await session.allowPrivateWindows();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('verdict')).toSay(/^Nothing is recorded of this page/);
+  // A later visit shows that whatever the open page reported had been processed.
+  const later = await session.newTab();
+  await later.goto(url);
+  await loaded(later);
+  await expectAllCounted(popup, dir, served.seen);
+});
+
 test('a private window is not recorded until the user enables it, and the popup says so', async ({
   open,
   served,
