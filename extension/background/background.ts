@@ -59,7 +59,7 @@ import { openStore } from './store/open-store.ts';
 import { createTabs, loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
 import { Presenter, resetToolbar, setToolbar } from './tab/presenter.ts';
-import type { FailedNavigation } from './tab/view.ts';
+import { type FailedNavigation, isReported } from './tab/view.ts';
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
@@ -423,6 +423,12 @@ chrome.runtime.onConnect.addListener((connected) => {
 
 chrome.permissions.onRemoved.addListener((removed) => {
   if (seesRequests(removed)) observedMode.lost();
+});
+
+chrome.permissions.onAdded.addListener(({ origins = [] }) => {
+  // What was loaded without access reports nothing afterwards either, until it is reloaded.
+  if (origins.length > 0)
+    whenReady(({ pages, presenter }) => presenter.forget(pages.forget((page) => !isReported(page))));
 });
 
 chrome.alarms.onAlarm.addListener(({ name }) => {

@@ -108,3 +108,23 @@ test('it opens by itself once, when Photofinish is installed', async ({ open }) 
   await session.restart();
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });
 });
+
+test('a page opened without access is not loading for ever once there is access', async ({
+  local,
+  open,
+  kind,
+}) => {
+  test.skip(kind === 'chromium', 'Chromium takes back only what is optional');
+  const session = await open({ helper: false });
+  const welcome = await session.openPage(WELCOME);
+  expect(await welcome.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*'] }))).toBe(true);
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('verdict')).toSay(/^Photofinish does not have permission for this site/);
+  await welcome.bringToFront();
+  await welcome.find('#access-ask').click();
+  await expect(popup.part('verdict')).toSay(/^Nothing is recorded of this page/);
+  await tab.reload();
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+});
