@@ -14,6 +14,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import {
   documentOfTab,
+  hasAccess,
   isOwnPage,
   knownTabs,
   lockStorage,
@@ -27,7 +28,14 @@ import { DEVTOOLS_PORT } from '../common/inspected-request.ts';
 import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';
-import { onProxyMode, type ProxyMode, proxiedBy, proxyMode, seesRequests } from '../common/permissions.ts';
+import {
+  EVERY_SITE,
+  onProxyMode,
+  type ProxyMode,
+  proxiedBy,
+  proxyMode,
+  seesRequests,
+} from '../common/permissions.ts';
 import {
   changeSettings,
   DEFAULT_SETTINGS,
@@ -84,6 +92,8 @@ let settings = DEFAULT_SETTINGS;
 /** As far as the browser's setting tells; until it is read, nothing is known. */
 let proxied: boolean | null = null;
 onProxyMode(followProxy);
+/** Whether the user lets it into every site, so that access to a single one need not be asked for. */
+let everySite = false;
 
 const link = new HelperLink({
   store,
@@ -181,6 +191,7 @@ async function start() {
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
     proxyMode().then(followProxy, console.error),
+    followAccess().catch(console.error),
     observedMode.recall(),
   ]);
   const steering = await openBrowserSteering({
@@ -283,6 +294,10 @@ function followProxy(mode: ProxyMode | null): void {
   proxied = proxiedBy(mode);
 }
 
+async function followAccess(): Promise<void> {
+  everySite = await chrome.permissions.contains(EVERY_SITE);
+}
+
 function backfillSoon(backfilled: readonly BackfilledObservation[]): void {
   ready.then((started) => backfill(backfilled, started)).catch(console.error);
 }
@@ -370,7 +385,13 @@ observeNavigations({
 /** Asks the helper about a page that is about to be loaded. */
 function askForecast(tabId: number, frameId: number, url: string): void {
   whenReady(() => {
-    if (recordable.mayRecord({ tabId, pageUrl: url })) forecaster.navigate(tabId, frameId, url);
+    if (!recordable.mayRecord({ tabId, pageUrl: url })) return;
+    // Navigations are reported without access too.
+    if (everySite) forecaster.navigate(tabId, frameId, url);
+    else
+      hasAccess(url)
+        .then((has) => has && forecaster.navigate(tabId, frameId, url))
+        .catch(console.error);
   });
 }
 
@@ -423,9 +444,11 @@ chrome.runtime.onConnect.addListener((connected) => {
 
 chrome.permissions.onRemoved.addListener((removed) => {
   if (seesRequests(removed)) observedMode.lost();
+  followAccess().catch(console.error);
 });
 
 chrome.permissions.onAdded.addListener(({ origins = [] }) => {
+  followAccess().catch(console.error);
   // What was loaded without access reports nothing afterwards either, until it is reloaded.
   if (origins.length > 0)
     whenReady(({ pages, presenter }) => presenter.forget(pages.forget((page) => !isReported(page))));
