@@ -1,6 +1,6 @@
 // Cost of deciding without any I/O: a simple race, a list of many endpoints, and the same starting from DNS answers, of
 // which a race tries no more than its first endpoints.
-// Run: node decide.bench.ts SCENARIO ENDPOINTS; prints the median microseconds of one decision.
+// Run: node decide.bench.ts SCENARIO [ENDPOINTS]; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
@@ -145,6 +145,9 @@ function answersRace(
 
 /** One decision of a scenario, to be repeated. Throws when the scenario does not end as it should. */
 export function scenarioOf(scenario: Scenario, count: number): () => void {
+  // DNS answers give every address twice, in two families.
+  if (!(count > 0 && count % 4 === 0))
+    throw new RangeError(`the number of endpoints is a multiple of 4, not ${count}`);
   if (scenario === 'simple') {
     const endpoints = endpointsOf(4).filter(({ address }) => address.includes(':'));
     const plan = planOf('race', endpoints);
@@ -186,5 +189,5 @@ function measureDecision(scenario: Scenario, count: number): number {
 if (import.meta.main) {
   const scenario = SCENARIOS.find((name) => name === argv[2]);
   if (scenario === undefined) throw new Error(`no scenario "${argv[2]}"; there are ${SCENARIOS.join(', ')}`);
-  stdout.write(`${measureDecision(scenario, Number(argv[3] ?? 2))}\n`);
+  stdout.write(`${measureDecision(scenario, Number(argv[3] ?? 4))}\n`);
 }

@@ -310,3 +310,8 @@ for (const scenario of SCENARIOS)
     test(`${scenario} with ${count} endpoints`, () => {
       scenarioOf(scenario, count)();
     });
+
+test('a number of endpoints that DNS answers cannot give is refused by name', () => {
+  for (const count of [0, 2, 4.5, Number.NaN])
+    assert.throws(() => scenarioOf('answers', count), /multiple of 4, not /);
+});
