@@ -183,9 +183,11 @@ export async function reportOf(context: BrowserContext): Promise<Report> {
  * directory exists: it is not created.
  */
 export function machineSalt(env: NodeJS.ProcessEnv = process.env): Uint8Array | null {
-  const path = saltPath(defaultCachePath(env));
+  const cachePath = defaultCachePath(env);
+  const path = saltPath(cachePath);
   if (!existsSync(dirname(path))) return null;
-  if (keptSalt(path).state === 'none') readSalt(path);
+  // A file without a salt may be another program's, beside which nothing is written.
+  if (keptSalt(path).state === 'none' && !existsSync(cachePath)) readSalt(path);
   const kept = keptSalt(path);
   return kept.state === 'kept' ? kept.salt : null;
 }

@@ -116,6 +116,14 @@ test('where nothing is kept there is no salt, and none is created', (t) => {
   assert.equal(existsSync(directory), false);
 });
 
+test("no salt is created beside another program's file", (t) => {
+  const { env, directory } = stateHome(t);
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'cache.db'), "another program's");
+  assert.equal(machineSalt(env), null);
+  assert.deepEqual(readdirSync(directory), ['cache.db']);
+});
+
 test('what is no salt, or that others can write, is not used', (t) => {
   const { env, directory } = stateHome(t);
   mkdirSync(directory);
