@@ -36,8 +36,3 @@ export const getMessage = messagesOf<MessageKey>();
 export function sentence(text: string): string {
   return /[.?]$/.test(text) ? text : `${text}.`;
 }
-
-/** An error's message. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,8 +1,10 @@
 // One SQLite file shared by several helper processes, and its error handling: a corrupt file of ours is set aside and
 // replaced, a newer or foreign one is left alone, and while no file can be used, the same tables are kept in memory.
+
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import type { Clock } from '../clock.ts';
 import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
 import {
@@ -84,10 +86,6 @@ function isUnusable(error: unknown): boolean {
 
 function isRefused(error: unknown): boolean {
   return [SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN].includes(codeOf(error));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function pause(ms: number): void {

@@ -16,6 +16,7 @@ import {
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
 import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { freshShared, freshUntilMs, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -113,7 +114,7 @@ async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> 
     });
   } catch (error) {
     // Races report failures as data; the only exception is a transport that cannot be loaded.
-    throw new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
+    throw new Complaint('cannot-race', messageOf(error), EXIT_FAILED);
   }
 }
 

@@ -1,5 +1,6 @@
 // What races from the command line and from standard input have in common: their options, documents and exit code; and
 // many trials of many origins, several at a time, merged into one record of each origin.
+
 import { NETWORK_CHANGED } from '@photofinish/shared/port/wire';
 import { joinedAltSvcOver } from '@photofinish/shared/race/alt-svc-over';
 import { knownRootOf } from '@photofinish/shared/race/conclusive';
@@ -11,6 +12,7 @@ import {
 } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import type { OriginParts } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { commandLine } from '../install/own-command.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
@@ -19,7 +21,7 @@ import type { RaceSpec, RunRace } from '../racer.ts';
 import type { RaceCommand } from './race-options.ts';
 import type { Terminal } from './terminal.ts';
 import type { NetworkNames } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, messageOf } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
 /** The state of a run of `race`, from when the network is known until it ends. */
 export interface Session {

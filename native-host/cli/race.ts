@@ -1,8 +1,10 @@
 // `photofinish race`: runs what the command line requests, shows progress, and prints the document or its text.
+
 import { existsSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { ALLOW_EVERYTHING, addressPolicy } from '../address/guard.ts';
 import { openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
@@ -37,7 +39,7 @@ import {
 import { raceText } from './race-text.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { keyNamed, type NetworkNames, NO_NAMES } from './text.ts';
-import { Complaint, messageOf } from './usage.ts';
+import { Complaint } from './usage.ts';
 
 /** The network's name if nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';

@@ -1,11 +1,13 @@
 // `race - --resume FILE`: how far a run has come, as a note in FILE that is kept up to date while results are written,
 // without delaying races. A line counts once its result has been handed to standard output.
+
 import { readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { MODES } from '@photofinish/shared/race/terms';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import { Complaint, messageOf } from './usage.ts';
+import { Complaint } from './usage.ts';
 
 const SCHEMA = 'photofinish.resume/1';
 const line = v.pipe(v.number(), v.safeInteger(), v.minValue(1));

@@ -1,7 +1,9 @@
 // Parsing of command lines, with one clear complaint per mistake, and the word that a mistyped one is close to. Nothing
 // here uses the network, so a mistake is always found before anything is raced.
+
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { commandLine } from '../install/own-command.ts';
 
 /** Edits plausible as typing errors in a word of that length; more would be guessing. */
@@ -115,11 +117,6 @@ export class Complaint extends Error {
     this.code = code;
     this.exitCode = exitCode;
   }
-}
-
-/** The message of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** An origin on a command line. Throws a Complaint if it is none. */

@@ -1,8 +1,10 @@
 // The fleet cache: outcomes of races, shared by the machines of one organisation. The bucket is followed into the host
 // cache's own table, where forecasts look them up: a navigation asks nobody, and no server learns who goes where.
 // Loaded only if the settings name a bucket.
+
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import type { SharedChange } from '../cache/filing.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
@@ -315,7 +317,7 @@ export class Fleet {
   /** A server that stays away is no news. */
   #reportOnce(error: unknown): void {
     if (this.#isClosed) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (message !== this.#logged) this.#parts.log(`outcomes are not shared now: ${message}`, true);
     this.#logged = message;
   }

@@ -7,6 +7,7 @@ import { win32 } from 'node:path';
 import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { replySchema } from '@photofinish/shared/port/reply';
 import { type Check, type DoctorFinding as Finding, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
 import { VERSION } from '../version.ts';
@@ -69,7 +70,7 @@ export function addonFinding(isCheckout: boolean): Finding {
     loadQuicAddon();
     return helperFinding('addon', 'ok', 'the QUIC addon loads');
   } catch (error) {
-    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [why] = messageOf(error).split('\n');
     const text = `the QUIC addon cannot be loaded, so nothing can be raced: ${why}`;
     return helperFinding('addon', 'problem', text, addonRemedy(error instanceof AddonMissing, isCheckout));
   }

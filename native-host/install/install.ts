@@ -1,5 +1,7 @@
 // Carries out install plans, and removes what they wrote. A failure for one browser never affects another.
+
 import { HOST_NAME } from '@photofinish/shared/port/extension-id';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import type { BrowserName } from './browser-names.ts';
 import { type Browser, browsersOf, type UserDirectories } from './browsers.ts';
 import {
@@ -52,7 +54,7 @@ function reasonOf(error: unknown): string {
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a file is in the way of a directory';
   if (code === 'ENOENT') return 'no directory can be created there';
   if (code === 'EISDIR') return 'a directory is in the way of the file';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 function resultFor(

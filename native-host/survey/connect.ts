@@ -1,7 +1,9 @@
 // The connection to a NATS server: credentials, trust, and the one sentence for each thing that can go wrong.
+
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Complaint, EXIT_FAILED, messageOf } from '../cli/usage.ts';
+import { messageOf } from '@photofinish/shared/web/untrusted';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { certificateReason } from '../race/tcp-failure.ts';
 import { certificatesIn } from '../trust.ts';
 import { PROGRAM } from '../version.ts';

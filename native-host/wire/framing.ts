@@ -1,5 +1,6 @@
 // Native messaging's framing, pure: a 32-bit little-endian length and JSON in UTF-8, for any fragmentation by the pipe.
 // Replies over the limit are sent as chunks, because browsers close the port at 1 MB.
+
 import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   MAX_INBOUND_BYTES,
@@ -7,6 +8,7 @@ import {
   MAX_WHOLE_REPLY_BYTES,
   WIRE_ERRORS,
 } from '@photofinish/shared/port/wire';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 
 const LENGTH_BYTES = 4;
 
@@ -23,7 +25,7 @@ function decode(body: Uint8Array): Inbound {
   try {
     return { kind: 'message', value: JSON.parse(utf8.decode(body)) };
   } catch (error) {
-    return { kind: 'bad-json', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'bad-json', message: messageOf(error) };
   }
 }
 

@@ -18,6 +18,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
@@ -312,7 +313,7 @@ export class Session {
       .catch((error) => {
         if (abort.signal.aborted) return this.#cancelled(id, abort);
         this.#logError('race', error);
-        this.#fail(id, 'race-failed', error instanceof Error ? error.message : String(error));
+        this.#fail(id, 'race-failed', messageOf(error));
       })
       .finally(() => {
         this.#running.delete(id);

@@ -104,6 +104,11 @@ function escapedDeep<Value>(value: Value): Value {
   return Object.fromEntries(entries) as Value;
 }
 
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Clocks of two machines differ, and their dates by time zone. */
 const AHEAD_MS = 86_400_000;
 

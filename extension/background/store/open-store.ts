@@ -1,8 +1,8 @@
 // The store in the background: data is kept here, requested by the extension's pages, and they are notified of changes.
 
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { isOwnPage, type SessionArea } from '../../common/browser.ts';
-import { messageOf } from '../../common/catalog.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/messages.ts';
 import { namesOfOlder } from '../../common/network-names.ts';
 import { holdOpen } from '../../common/open-database.ts';

@@ -3,9 +3,9 @@
 
 import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { PagePort } from '../../common/browser.ts';
-import { messageOf } from '../../common/catalog.ts';
 import type { InspectedListener } from '../../common/inspected-request.ts';
 import type { HelperState, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';

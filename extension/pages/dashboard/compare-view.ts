@@ -18,9 +18,9 @@ import {
 } from '@photofinish/shared/report/report-text';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { lightNote } from '@photofinish/shared/web/observation';
-import { printableDeep } from '@photofinish/shared/web/untrusted';
+import { messageOf, printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';
 import { byId, make, makeButton, saveFile, setText } from '../ui/elements.ts';
 import { headCell, hostName, scrollBox } from './controls.ts';

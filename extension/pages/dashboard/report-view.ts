@@ -1,7 +1,8 @@
 // Reports: sites and format for the period above, generated from the ledger by a worker and saved by the browser.
 // Loaded after the first paint, which needs none of it.
 
-import { getMessage, messageOf } from '../../common/catalog.ts';
+import { messageOf } from '@photofinish/shared/web/untrusted';
+import { getMessage } from '../../common/catalog.ts';
 import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';

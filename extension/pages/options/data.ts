@@ -1,6 +1,7 @@
 // All data: its export and import, done by the page itself, so that a large file never crosses a port, and its deletion.
 
-import { getMessage, type MessageKey, messageOf } from '../../common/catalog.ts';
+import { messageOf } from '@photofinish/shared/web/untrusted';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { IMPORT_CHANNEL, type PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { pageStore } from '../../common/store/page-store.ts';

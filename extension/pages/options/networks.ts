@@ -6,8 +6,9 @@ import {
   MAX_NETWORK_NAME_CHARS,
   networkNameSchema,
 } from '@photofinish/shared/web/network-name';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { getMessage, messageOf } from '../../common/catalog.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, nameNetwork, onNames } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';

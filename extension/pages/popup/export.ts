@@ -1,6 +1,7 @@
 // *Export report*: a small menu (scope and format), and the file, which the page generates itself.
 
-import { getMessage, messageOf } from '../../common/catalog.ts';
+import { messageOf } from '@photofinish/shared/web/untrusted';
+import { getMessage } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { byId, make, makeButton, setLine, setText } from '../ui/elements.ts';
 

@@ -1,7 +1,8 @@
 // Every option is saved as soon as it is changed. Success is confirmed briefly in its section; a failure is shown in
 // words that stay.
 
-import { getMessage, messageOf } from '../../common/catalog.ts';
+import { messageOf } from '@photofinish/shared/web/untrusted';
+import { getMessage } from '../../common/catalog.ts';
 import { type Change, changeSettings, loadSettings, type Settings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { byId, setText } from './elements.ts';
