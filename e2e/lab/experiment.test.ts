@@ -54,7 +54,7 @@ test('a damaged record is told in two lines, and --fresh begins anew', async (co
   await record(EXPERIMENT, dir);
   await appendFile(trials, '{"seed":\n{"seed":7}\n');
   const { mock } = context.mock.method(process.stderr, 'write', () => true);
-  await runProgram('usage', async () => {
+  await runProgram('usage', String, async () => {
     await record(EXPERIMENT, dir);
     return 0;
   });

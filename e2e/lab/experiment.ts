@@ -165,8 +165,7 @@ export function runExperiment<Plan extends object, Findings, Line, Setup extends
   usage: string,
   experimentOf: (args: readonly string[]) => Experiment<Plan, Findings, Line, Setup>,
 ): Promise<void> {
-  return runProgram(usage, async (args) => {
-    const experiment = experimentOf(args);
+  return runProgram(usage, experimentOf, async (experiment) => {
     if (!(await laboratoryOpens())) return 1;
     if (experiment.expectedMs !== undefined) printLine(`About ${formatElapsed(experiment.expectedMs)}.`);
     const dir = folderOf(experiment.schema.experiment);
@@ -187,18 +186,23 @@ function explained(
   return error instanceof RunInterrupted ? { text: `${error.message}\n`, exitCode: 1 } : null;
 }
 
+/** In the environment of a program that is only to check its arguments. */
+export const ONLY_ARGUMENTS = 'PHOTOFINISH_ONLY_ARGUMENTS';
+
 /**
- * Passes the command line to `main` and sets the process's exit code: 2 for BadUsage and DamagedRecord, 1 for
- * RunInterrupted. `--help` only prints the usage.
+ * Passes what `parse` reads of the command line to `main` and sets the process's exit code: 2 for BadUsage and
+ * DamagedRecord, 1 for RunInterrupted. `--help` only prints the usage.
  */
-export async function runProgram(
+export async function runProgram<Parsed>(
   usage: string,
-  main: (args: readonly string[]) => Promise<number>,
+  parse: (args: readonly string[]) => Parsed,
+  main: (parsed: Parsed) => Promise<number>,
 ): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes('--help')) return printLine(usage);
   try {
-    process.exitCode = await main(args);
+    const parsed = parse(args);
+    if (process.env[ONLY_ARGUMENTS] === undefined) process.exitCode = await main(parsed);
   } catch (error) {
     const explanation = explained(error, usage);
     if (explanation === null) throw error;

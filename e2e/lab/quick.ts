@@ -154,8 +154,7 @@ function expectations(cells: readonly CellResult[]): Expectation[] {
   ];
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  readOptions(args, {});
+async function main(): Promise<number> {
   if (!(await laboratoryOpens())) return 1;
   await rm(QUICK_DIR, { recursive: true, force: true });
   const { journal } = await record(
@@ -177,4 +176,4 @@ async function main(args: readonly string[]): Promise<number> {
   return all.every(({ holds }) => holds) ? 0 : 1;
 }
 
-if (import.meta.main) await runProgram('usage: npm run lab -- quick', main);
+if (import.meta.main) await runProgram('usage: npm run lab -- quick', (args) => readOptions(args, {}), main);

@@ -13,16 +13,19 @@ const USAGE = `usage: npm run lab -- report DIR [--strict]
 /** The folder of the Python package `report`. */
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 
-async function main(args: readonly string[]): Promise<number> {
+function parseWords(args: readonly string[]) {
   const [dir, ...others] = args.filter((arg) => arg !== '--strict');
   if (dir === undefined || dir.startsWith('-') || others.length > 0)
     throw new BadUsage('name one folder with what an experiment has recorded');
+  return { dir, strict: args.includes('--strict') ? ['--strict'] : [] };
+}
+
+async function main({ dir, strict }: ReturnType<typeof parseWords>): Promise<number> {
   insistOnPython();
-  const strict = args.includes('--strict') ? ['--strict'] : [];
   const program = [...PYTHON_FLAGS, '-m', 'report', resolve(dir), ...strict];
   const child = spawn(PYTHON, program, { cwd: LAB, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }
 
-await runProgram(USAGE, main);
+await runProgram(USAGE, parseWords, main);

@@ -2,6 +2,7 @@
 // hangs, leaves children behind or cannot be started must not take the test run down; and a tour on which nothing could
 // be visited has nothing to report, and leaves the report of the one before.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +75,14 @@ test('columns are as wide as their widest cell, numbers right-aligned', () => {
     'https://both.test        21',
     'https://a.test',
   ]);
+});
+
+test("a mistake in an experiment's arguments costs no build", () => {
+  const args = [join(import.meta.dirname, 'programs.ts'), 'lab', 'link', '--unknown'];
+  // Without a PATH no build can succeed.
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8' });
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.match(stderr, /--unknown/);
 });
 
 const shell = (script: string) => ({ file: 'sh', args: ['-c', script] });

@@ -87,8 +87,18 @@ function exitCodeOf({ exitCode, signal }: Pick<Result, 'exitCode' | 'signal'>): 
 }
 
 /** Runs one of our TypeScript files in a child process attached to the terminal; returns its exit code. */
-export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>): Promise<number> {
-  const child = execa(file, args, { cwd: TOP, stdio: 'inherit', reject: false, forceKillAfterDelay: false });
+export async function runInView({
+  file,
+  args,
+  env = {},
+}: Pick<Command, 'file' | 'args' | 'env'>): Promise<number> {
+  const child = execa(file, args, {
+    cwd: TOP,
+    env,
+    stdio: 'inherit',
+    reject: false,
+    forceKillAfterDelay: false,
+  });
   running.add(child);
   const result = await child;
   running.delete(child);
