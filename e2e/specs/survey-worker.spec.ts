@@ -350,6 +350,22 @@ test('a name has one worker, until that one is dead', async ({ openSurvey }) => 
   await expect.poll(() => third.control.state().workers.size).toBe(0);
 });
 
+test('a worker whose announcements fail says so', async ({ openSurvey }) => {
+  const { manager, names, world, startWorker } = await openSurvey([]);
+  const { control } = await startWorker({ drains: false });
+  await expect.poll(() => control.state().workers.size).toBe(1);
+  await manager.streams.delete(`KV_${names.bucket}`);
+  await expect.poll(() => world.logged.join()).toContain('the worker could not be announced');
+});
+
+test('the status of a survey can be read while a vantage point is being prepared', async ({ openSurvey }) => {
+  const { control, manager, names, world, startWorker } = await openSurvey([]);
+  await manager.streams.delete(names.streams.later);
+  await startWorker({ drains: false });
+  await expect.poll(() => world.logged.join()).toContain('jobs cannot be asked for');
+  expect((await statusOf(manager, control, names)).vantages).toEqual([]);
+});
+
 test('how long a worker has been silent is measured by the server, not by its clock', async ({
   openSurvey,
 }) => {

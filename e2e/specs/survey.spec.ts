@@ -380,6 +380,7 @@ test('an interrupt ends worker and collector while their server is away', async 
       await expect.poll(() => each.output()).toContain('trying again until it works');
     await Promise.all([worker.stop(), collector.stop()]);
     expect(await Promise.all([worker.ended, collector.ended])).toEqual([130, 130]);
+    expect(worker.output()).toContain('the worker could not be withdrawn');
   } finally {
     await Promise.all([server.stop(), worker.stop(), collector.stop()]);
   }

@@ -3,6 +3,7 @@
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { reasonOf } from './connect.ts';
 import { type JetStreamManager, jetstreamManager, type KV, Kvm, type NatsConnection } from './nats.ts';
 import {
   addToOptOut,
@@ -223,7 +224,15 @@ export function budgetOf({ budget, survey }: ControlState): Budget | null {
 
 type WorkerNews = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;
 
-type PresenceParts = Pick<WorkerParts, 'control' | 'vantage' | 'worker' | 'clock'>;
+interface PresenceCalls {
+  /** What changes from one announcement to the next. */
+  readonly news: () => WorkerNews;
+  /** Called with each announcement after the first. */
+  readonly stored: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+type PresenceParts = Pick<WorkerParts, 'control' | 'vantage' | 'worker' | 'clock' | 'log'>;
 
 /**
  * A worker's name in its survey: taken when no other process has it, announced while it works, withdrawn when it ends in
@@ -231,14 +240,13 @@ type PresenceParts = Pick<WorkerParts, 'control' | 'vantage' | 'worker' | 'clock
  */
 export class Presence {
   readonly #parts: PresenceParts;
-  readonly #news: () => WorkerNews;
+  readonly #calls: PresenceCalls;
   readonly #session = crypto.randomUUID();
   #beat: NodeJS.Timeout | null = null;
 
-  /** `news`: what changes from one announcement to the next. */
-  constructor(parts: PresenceParts, news: () => WorkerNews) {
+  constructor(parts: PresenceParts, calls: PresenceCalls) {
     this.#parts = parts;
-    this.#news = news;
+    this.#calls = calls;
   }
 
   #seen(): AnnouncedWorker | undefined {
@@ -248,7 +256,7 @@ export class Presence {
   #announce(): Promise<void> {
     const { control, vantage, worker, clock } = this.#parts;
     const seenAtMs = clock.epochMs();
-    return control.announce({ vantage, worker, session: this.#session, seenAtMs, ...this.#news() });
+    return control.announce({ vantage, worker, session: this.#session, seenAtMs, ...this.#calls.news() });
   }
 
   /**
@@ -272,8 +280,20 @@ export class Presence {
       await pause(untilMs - clock.nowMs());
     }
     await this.#announce();
-    // A server that is away is reconnected to; the next announcement tells the same.
-    this.#beat = setInterval(() => void this.#announce().catch(() => {}), HEARTBEAT_MS);
+    const { stored, failed } = this.#calls;
+    let storedAtMs = 0;
+    this.#beat = setInterval(() => {
+      const begunAtMs = clock.nowMs();
+      const onStored = (): void => {
+        storedAtMs = clock.nowMs();
+        stored();
+      };
+      // A server that is away is reconnected to; the next announcement tells the same. One that fails late is no news.
+      const onFailed = (error: unknown): void => {
+        if (begunAtMs >= storedAtMs) failed(error);
+      };
+      void this.#announce().then(onStored, onFailed);
+    }, HEARTBEAT_MS);
   }
 
   /** Whether another process has taken the name since: this one was silent for too long. */
@@ -291,7 +311,11 @@ export class Presence {
   async end(orderly: boolean): Promise<void> {
     if (this.#beat === null) return;
     clearInterval(this.#beat);
-    const { control, vantage, worker } = this.#parts;
-    if (orderly) await control.withdraw({ vantage, worker }).catch(() => {});
+    const { control, vantage, worker, log } = this.#parts;
+    if (!orderly) return;
+    await control.withdraw({ vantage, worker }).catch((error: unknown) => {
+      const until = 'until it runs again or "survey withdraw" removes it';
+      log(`the worker could not be withdrawn: ${reasonOf(error)}; it keeps its share of the budget ${until}`);
+    });
   }
 }

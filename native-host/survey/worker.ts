@@ -66,6 +66,9 @@ export interface WorkerParts {
   readonly progress: (measured: number) => void;
 }
 
+/** What fails, in words, when the worker's first announcement or a later one is not stored. */
+const ANNOUNCING = 'the worker could not be announced';
+
 /** In force until the control bucket is read. */
 const NOBODY: OptOut = { refusesHost: () => false, refusesAddress: () => false };
 
@@ -104,11 +107,15 @@ class Worker {
     this.#ending = AbortSignal.any([parts.signal, this.#failing.signal]);
     this.#troubles = new Troubles(parts.log);
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
-    this.#presence = new Presence(parts, () => ({
-      measured: this.#measured,
-      sickSinceMs: this.#vantage.sickSinceMs,
-      canariesOptedOut: this.#vantage.canariesOptedOut,
-    }));
+    this.#presence = new Presence(parts, {
+      news: () => ({
+        measured: this.#measured,
+        sickSinceMs: this.#vantage.sickSinceMs,
+        canariesOptedOut: this.#vantage.canariesOptedOut,
+      }),
+      stored: () => this.#troubles.over(ANNOUNCING),
+      failed: (error) => this.#begunTrouble(ANNOUNCING, error),
+    });
     this.#outbox = new Outbox({ client, ...parts, insist: (what, run) => this.#insist(what, run) });
     this.#intake = new Intake({
       ...parts,
@@ -192,6 +199,10 @@ class Worker {
     this.#change();
   }
 
+  async #begunTrouble(what: string, error: unknown): Promise<void> {
+    if (!this.#over) this.#troubles.begun(what, await causeOf(error, this.#manager, this.#parts.names));
+  }
+
   /** Repeats until it succeeds: a server that restarts, or has no room, loses nothing that we hold. */
   async #insist(what: string, run: () => Promise<unknown>): Promise<boolean> {
     while (!this.#over) {
@@ -201,7 +212,7 @@ class Worker {
         return true;
       } catch (error) {
         if (error instanceof Complaint) throw error;
-        if (!this.#over) this.#troubles.begun(what, await causeOf(error, this.#manager, this.#parts.names));
+        await this.#begunTrouble(what, error);
         await this.#pause(RETRY_MS);
       }
     }
@@ -340,10 +351,9 @@ class Worker {
     signal.addEventListener('abort', onAbort, { once: true });
     const inProgress = setInterval(() => this.#outbox.stillWorking(), ACK_WAIT_MS / 3);
     try {
-      await this.#insist('the worker could not be announced', () =>
-        this.#presence.take((atMostMs) => this.#pause(atMostMs), signal),
-      );
-      for (const from of ['todo', 'later'] as const)
+      await this.#insist(ANNOUNCING, () => this.#presence.take((atMostMs) => this.#pause(atMostMs), signal));
+      // Last that of the list, by which a vantage point is known: whoever looks finds both.
+      for (const from of ['later', 'todo'] as const)
         await this.#insist('jobs cannot be asked for', () =>
           vantageConsumer(this.#manager, names, from, vantage),
         );
