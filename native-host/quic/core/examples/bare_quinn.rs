@@ -1,7 +1,7 @@
 //! A QUIC client with nothing of ours in it, for benchmarks and the laboratory: handshakes one after the other over
 //! IPv4, each over an endpoint of its own, at quinn's defaults. Prints them as the laboratory's trials, one JSON array.
 //!
-//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS [INITIAL-RTT-MS]
+//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -72,12 +72,11 @@ fn failed(why: &str) -> String {
     format!(r#"{{"adopted":null,"establishedMs":null,"firstByteMs":null,"error":"{why}"}}"#)
 }
 
-const USAGE: &str =
-    "usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS [INITIAL-RTT-MS]";
+const USAGE: &str = "usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [remote, name, ca_path, count, deadline, initial_rtt @ ..] = arguments.as_slice() else {
+    let [remote, name, ca_path, count, deadline] = arguments.as_slice() else {
         return Err(USAGE.into());
     };
     let (remote, count) = (remote.parse()?, count.parse()?);
@@ -91,12 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     provider
         .install_default()
         .map_err(|_| "another cryptography provider is in place")?;
-    let mut config = client_config(ca_path)?;
-    if let [milliseconds] = initial_rtt {
-        let mut transport = quinn::TransportConfig::default();
-        transport.initial_rtt(Duration::from_millis(milliseconds.parse()?));
-        config.transport_config(Arc::new(transport));
-    }
+    let config = client_config(ca_path)?;
     let mut trials = Vec::with_capacity(count);
     for _ in 0..count {
         trials.push(trial(&config, remote, name, deadline)?);
