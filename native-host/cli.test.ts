@@ -252,6 +252,17 @@ test('forbidden origins are in the document with their error, beside the others'
   assert.ok(lookups.length > 0 && lookups.every((lookup) => lookup.outcome === 'failed'));
 });
 
+test('a pin that no race looked up is reported, one that was used is not', async (t) => {
+  const port = await closedPort();
+  const pins = ['a.test', 'b.test'].flatMap((host) => ['--resolve', `${host}:${port}:127.0.0.1`]);
+  for (const command of ['race', 'explain']) {
+    const args = [command, `a.test:${port}`, '--allow-private', ...pins];
+    const { stderr } = await photofinish(args, scratchDirectory(t));
+    const warning = `unused-resolve: --resolve: no race looked up b.test:${port}; check host and port`;
+    assert.ok(stderr.includes(warning) && !stderr.includes('a.test'), stderr);
+  }
+});
+
 test('the text for people goes to stdout without colour when that is a pipe', async (t) => {
   const port = await closedPort();
   const { stdout, stderr } = await photofinish(

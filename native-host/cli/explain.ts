@@ -28,7 +28,7 @@ import { fileOutcome, type RunRace } from '../racer.ts';
 import { explanationText } from './explain-text.ts';
 import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
-import { networkOf, openRacerFor, stopOnMove } from './race.ts';
+import { complainOfPins, networkOf, openRacerFor, stopOnMove } from './race.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
@@ -217,6 +217,7 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
         ? JSON.stringify(explanation)
         : explanationText(explanation, terminal.paint, cache.networkNames()),
     );
+    complainOfPins(command.pins, terminal);
     const adopted = explanation.race.trials.some((trial) => trial.adopted !== null);
     return adopted ? EXIT_OK : EXIT_FAILED;
   } finally {

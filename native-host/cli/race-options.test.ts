@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import { commandFor, inShard, parseRaceCommand, readShard } from './race-options.ts';
+import { commandFor, inShard, Pins, parseRaceCommand, readShard } from './race-options.ts';
 import { Complaint } from './usage.ts';
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -91,7 +91,7 @@ test('absent options have their defaults', () => {
     postQuantum: true,
     timeoutMs: 3000,
     caFiles: [],
-    pins: new Map(),
+    pins: new Pins(),
     resolver: null,
     cacheFile: null,
     network: null,

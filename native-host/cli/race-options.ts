@@ -89,9 +89,19 @@ function withoutBrackets(text: string): string {
   return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
 }
 
-/** Addresses by `host:port`. Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
-export function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
-  const pins = new Map<string, string>();
+/** Addresses by `host:port`, and which of them no race has asked for. */
+export class Pins extends Map<string, string> {
+  readonly unused = new Set<string>();
+
+  override get(name: string): string | undefined {
+    this.unused.delete(name);
+    return super.get(name);
+  }
+}
+
+/** Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
+export function readPins(texts: readonly string[]): Pins {
+  const pins = new Pins();
   for (const text of texts) {
     const wrong = (why: string): Complaint =>
       new Complaint('bad-resolve', `--resolve takes HOST:PORT:ADDRESS; in "${text}" ${why}`);
@@ -105,7 +115,9 @@ export function readPins(texts: readonly string[]): ReadonlyMap<string, string> 
     if (withoutZone(literal) !== literal) throw wrong(`"${address}" has a zone, which no race takes`);
     const origin = parseOrigin(`https://${host}:${port}`);
     if (host === '' || !origin.ok) throw wrong(`"${host}" is not a host name`);
-    pins.set(pinName(origin.value.host, port), literal);
+    const name = pinName(origin.value.host, port);
+    pins.set(name, literal);
+    pins.unused.add(name);
   }
   return pins;
 }

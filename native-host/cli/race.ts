@@ -22,7 +22,7 @@ import {
 } from './helper-caches.ts';
 import { SOUND_AT_A_TIME } from './option-tables.ts';
 import { PROGRESS_EVERY_MS, raceInput } from './race-input.ts';
-import { parseRaceCommand, type RaceCommand } from './race-options.ts';
+import { type Pins, parseRaceCommand, type RaceCommand } from './race-options.ts';
 import {
   allAdopted,
   cannotRace,
@@ -163,6 +163,14 @@ export function stopOnMove(network: Network, key: string, stop: AbortController)
   return { moved: () => moved, end };
 }
 
+/** Warns of pins that no race looked up, which are mistyped or not needed. */
+export function complainOfPins({ unused }: Pins, terminal: Pick<Terminal, 'error'>): void {
+  if (unused.size === 0) return;
+  const [first, ...rest] = unused;
+  const more = rest.length === 0 ? '' : ` and ${rest.length} more`;
+  terminal.error('unused-resolve', `--resolve: no race looked up ${first}${more}; check host and port`);
+}
+
 /** Runs `race`; returns the documented exit code. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
@@ -189,7 +197,13 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
     if (command.memory !== 'none') watch = stopOnMove(network, key, stop);
     const moved = watch?.moved ?? (() => false);
     const session: Session = { command, race, network: key, names, stop, moved };
-    return await (command.fromInput ? raceInput(session, terminal) : raceCommandLine(session, terminal));
+    const code = await (command.fromInput
+      ? raceInput(session, terminal)
+      : raceCommandLine(session, terminal));
+    // The others may be of lines that are raced by other shards, or were raced before.
+    const isWhole = command.shard === null && command.resumeFile === null && !stop.signal.aborted;
+    if (isWhole) complainOfPins(command.pins, terminal);
+    return code;
   } finally {
     watch?.end();
     await fleet?.close();

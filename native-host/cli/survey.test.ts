@@ -16,6 +16,7 @@ import { recordingTerminal } from '../testing/command.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
+import { Pins } from './race-options.ts';
 import { countJobs, onServer, type SurveyContext, syncing } from './survey-actions.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
 import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';
@@ -129,7 +130,7 @@ test('what is not given', () => {
       mode: 'race',
       trials: null,
     },
-    ...{ timeoutMs: 3000, canaries: [], contact: null, concurrency: null, caFiles: [], pins: new Map() },
+    ...{ timeoutMs: 3000, canaries: [], contact: null, concurrency: null, caFiles: [], pins: new Pins() },
     budget: { perNetworkPerSecond: 2, totalPerSecond: 0 },
     budgetChange: {},
     ...{ resolver: null, allowPrivate: false, fleet: false },

@@ -100,7 +100,8 @@ export type ComplaintCode =
   | 'not-a-cache'
   | 'salt-damaged'
   | 'cache-damaged'
-  | 'no-duckdb';
+  | 'no-duckdb'
+  | 'unused-resolve';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
