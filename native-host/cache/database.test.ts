@@ -322,6 +322,7 @@ test('races that were recorded in memory are in the file once there is one, unle
   record('wiped');
   cache.wipe();
   for (const name of ['one', 'two']) record(name);
+  cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] });
   assert.equal(cache.stats().store, 'memory');
   rmSync(join(directory, 'state'));
   nowMs += 10_000;
@@ -333,6 +334,8 @@ test('races that were recorded in memory are in the file once there is one, unle
       .map((host) => [host.origin, host.races]),
     ['one', 'three', 'two'].map((name) => [`https://${name}.test`, 1]),
   );
+  const { races, lookups } = open(path).stats();
+  assert.deepEqual([races, lookups], [3, 1]);
 });
 
 test('a race that was recorded in memory replaces nothing newer that another helper has written', async (t) => {

@@ -258,13 +258,16 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
     dropped = dropUnsound(s);
     if (dropped > 0) s.count.run('unsound', dropped);
     const value = run(s, nowMs);
-    for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
+    // In memory they stay pending, for the file.
+    if (isKept()) for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
     expire(s, nowMs);
     trim(s, nowMs, c.limits);
     return value;
   });
-  if (isKept()) c.unsaved = [];
-  for (const name of COUNTERS) c.pending[name] -= counted[name];
+  if (isKept()) {
+    c.unsaved = [];
+    for (const name of COUNTERS) c.pending[name] -= counted[name];
+  }
   if (dropped > 0)
     c.damaged(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
   return result;
