@@ -499,3 +499,15 @@ test('a process that ends waits for its publications, says nothing of it, and fo
   assert.equal(a.cache.stats().shared, 0);
   assert.deepEqual(a.said, ['outcomes are shared']);
 });
+
+test('a process that ends before its publications are stored says so', async (t) => {
+  const { bucket, machine, pass } = await testbed(t);
+  const a = machine('a');
+  await pass();
+  bucket.gate = new Promise(() => {});
+  a.race(WORKS);
+  const closed = a.fleet.close();
+  await pass(2000);
+  await closed;
+  assert.deepEqual(a.said.slice(1), ['outcomes not published, as the server does not answer: 1']);
+});

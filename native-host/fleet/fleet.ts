@@ -210,6 +210,8 @@ export class Fleet {
   /** Waits briefly until what was published is stored, and stops following. Never rejects. */
   async close(): Promise<void> {
     await within(this.#parts.clock, MOST_CLOSING_MS, Promise.all(this.#publishing));
+    const { size } = this.#publishing;
+    if (size > 0) this.#parts.log(`outcomes not published, as the server does not answer: ${size}`, true);
     this.#isClosed = true;
     this.#closed.resolve();
     await this.#bucket?.close().catch(() => {});
