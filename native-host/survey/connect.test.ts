@@ -405,7 +405,7 @@ async function arrange(t: TestContext) {
 test('on Linux it is found and ended without ps', { skip: process.platform !== 'linux' }, async (t) => {
   const { dir, former } = await arrange(t);
   const ended = once(former, 'exit');
-  await assert.rejects(startServer(dir), { code: 'no-server', message: /did not start/ });
+  await assert.rejects(startServer(dir), { code: 'no-server', message: /did not start: ./ });
   assert.deepEqual(await ended, [null, 'SIGTERM']);
 });
 
@@ -422,5 +422,5 @@ test('elsewhere, without ps, nothing is started beside a process that lives', { 
   const ended = once(former, 'exit');
   former.kill('SIGKILL');
   await ended;
-  await assert.rejects(startServer(dir), { code: 'no-server', message: /did not start/ });
+  await assert.rejects(startServer(dir), { code: 'no-server', message: /did not start: ./ });
 });

@@ -235,7 +235,10 @@ test('a directory of something else is left alone, and without DuckDB nothing is
   const none = join(scratch, 'none');
   await assert.rejects(
     exportParquet(dir, none, () => Promise.reject(new Error('Cannot find package'))),
-    { code: 'no-duckdb', message: /npm install .*@duckdb\/node-api@/ },
+    {
+      code: 'no-duckdb',
+      message: /does not load \(Cannot find package\); run: npm install .*@duckdb\/node-api@/,
+    },
   );
   assert.ok(!existsSync(none));
 });

@@ -1,5 +1,6 @@
 // `photofinish survey export`: the archive of a survey as Parquet, for questions in SQL. Derived: it can be made again
 // from the archive at any time, and the same archive gives the same files.
+
 import { createHash } from 'node:crypto';
 import {
   createReadStream,
@@ -18,6 +19,7 @@ import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
 import type { NetworkEvidence } from '@photofinish/shared/race/outcome';
 import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { commandWord, ROOT } from '../install/own-command.ts';
@@ -73,11 +75,10 @@ export function duckDbCommand(root: string): string {
 async function loadDuckDb(load: () => Promise<DuckDb>): Promise<DuckDb> {
   try {
     return await load();
-  } catch {
-    throw new Complaint(
-      'no-duckdb',
-      `the export needs DuckDB, which is not installed or does not load; run: ${duckDbCommand(ROOT)}`,
-    );
+  } catch (error) {
+    const isAbsent = /MODULE_NOT_FOUND$/.test((error as NodeJS.ErrnoException).code ?? '');
+    const why = isAbsent ? 'is not installed' : `does not load (${messageOf(error).split('\n')[0]})`;
+    throw new Complaint('no-duckdb', `the export needs DuckDB, which ${why}; run: ${duckDbCommand(ROOT)}`);
   }
 }
 

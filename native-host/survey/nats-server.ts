@@ -61,7 +61,7 @@ async function urlOf(dir: string, child: ChildProcess, output: () => string): Pr
       await delay(POLL_MS);
     }
   }
-  const why = output().trim().split('\n').at(-1) ?? '';
+  const why = output().trim().split('\n').at(-1) || `it wrote no ${file}`;
   throw new Complaint('no-server', `the NATS server did not start: ${why}`, EXIT_FAILED);
 }
 
@@ -138,7 +138,13 @@ export async function startServer(dir: string): Promise<OwnServer> {
     output = (output + text).slice(-4000);
   });
   const ended = new Promise<void>(
-    (resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()),
+    (resolve) =>
+      void child
+        .once('exit', () => resolve())
+        .once('error', (error) => {
+          output += error.message;
+          resolve();
+        }),
   );
   let over = false;
   void ended.then(() => {
