@@ -467,6 +467,18 @@ test('a server with a password refuses, accepts orders, and is examined', async 
       budget: { perNetworkPerSecond: 3, totalPerSecond: 5 },
       optOut: 100_000,
     });
+    const [url, config] = [`nats://survey:secret@127.0.0.1:${port}`, join(dir, 'nats', 'server.conf')];
+    const words = ['survey', 'work', '--vantage', 'here', '--server', url];
+    const worker = restartable('worker', () => spawn(process.execPath, [CLI, ...words], { stdio: 'pipe' }));
+    try {
+      await expect.poll(async () => JSON.parse(await order(['status', '--json'])).workers.length).toBe(1);
+      await writeFile(config, (await readFile(config, 'utf8')).replace('"secret"', '"another"'));
+      const [, pid] = /_(\d+)\.ports$/m.exec((await readdir(join(dir, 'nats'))).join('\n')) ?? [];
+      process.kill(Number(pid), 'SIGHUP');
+      await expect.poll(() => worker.output()).toContain('it refuses these credentials');
+    } finally {
+      await worker.stop();
+    }
   } finally {
     await server.stop();
   }

@@ -1,7 +1,7 @@
 // `photofinish survey`: connects to a server, or starts one of its own, runs an action there, and says what failed.
 import { join } from 'node:path';
 import { isOfFiles } from '../survey/archive.ts';
-import { connectTo, reasonOf, type ServerOptions } from '../survey/connect.ts';
+import { connectTo, reasonOf, type ServerOptions, tellRefusals } from '../survey/connect.ts';
 import { errors, JetStreamApiError, jetstreamManager } from '../survey/nats.ts';
 import { type OwnServer, startServer } from '../survey/nats-server.ts';
 import { causeOf, namesOf } from '../survey/streams.ts';
@@ -24,6 +24,7 @@ async function connected(
   own: OwnServer | null = null,
 ): Promise<number> {
   const connection = await connectTo(server, REFUSED_AGAIN_MS);
+  void tellRefusals(connection, (message) => terminal.error('no-server', message));
   const names = namesOf(command.survey);
   // Nobody starts it again, so there is nothing to wait for.
   void own?.ended.then(() => stop.abort());

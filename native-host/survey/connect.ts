@@ -124,10 +124,13 @@ function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
   return servers.some((server) => /^tls:/i.test(server)) ? { tls: {} } : {};
 }
 
+function isRefusal(error: unknown): boolean {
+  return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
+}
+
 function why(error: unknown, { credentials, ca }: ServerWords): string {
   const refuses = `it refuses these credentials (${credentials})`;
-  if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError)
-    return refuses;
+  if (isRefusal(error)) return refuses;
   const reason = certificateReason(error);
   // Node advises a flag of its own, which does not apply here. A new CA with the name of an old one fails by signature.
   if (reason === 'unknown-issuer' || reason === 'bad-signature')
@@ -209,4 +212,20 @@ export class Troubles {
   over(what: string): void {
     if (this.#reasons.delete(what)) this.#log(`${what}: it works again`);
   }
+}
+
+/**
+ * Says that the server refuses the credentials of a connection that is made again, for example because they have expired:
+ * to whoever waits for it that is only a server that is away. Until the connection ends.
+ */
+export async function tellRefusals(
+  connection: Pick<NatsConnection, 'status'>,
+  log: (message: string) => void,
+): Promise<void> {
+  const what = 'the server cannot be connected to again';
+  const troubles = new Troubles(log);
+  for await (const status of connection.status())
+    if (status.type === 'reconnect') troubles.over(what);
+    else if (status.type === 'error' && isRefusal(status.error))
+      troubles.begun(what, new Error(why(status.error, ON_COMMAND_LINE)));
 }
