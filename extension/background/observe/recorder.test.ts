@@ -298,6 +298,14 @@ test('an answer whose event arrives after its hidden timing still counts as netw
   assert.deepEqual([recorded[1]?.observations[0]?.protocol, pages.shown(1)?.counts.h3], ['h3', 1]);
 });
 
+test('an answer that takes long and whose event arrives after its timing is counted once', async () => {
+  const { table, recorder } = await testbed();
+  const slow = { ...timing, navigation: false, firstByteMs: 1005, endMs: 1400 };
+  await recorder.record({ ...batch, entries: [slow] }, sender);
+  table.add({ ...request, kind: 'resource', documentId: 'doc', atMs: 1401 });
+  assert.equal(table.size, 0);
+});
+
 test('a page requested and never shown was not a navigation', async () => {
   const { pages, table, recorded, recorder } = await testbed();
   table.add({ ...request, atMs: 0 });

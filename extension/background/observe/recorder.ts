@@ -360,7 +360,8 @@ const keyOf = ({ source, seq }: TimingBatch) => `${source}:${seq}`;
 function claimOf(timing: Timing, { tabId, documentId }: Pick<BatchSender, 'tabId' | 'documentId'>): Claim {
   const { navigation, url, firstByteMs, endMs } = timing;
   const unfinished = isUnfinished(timing);
-  return { tabId, documentId, navigation, url, unfinished, answeredAtMs: firstByteMs || endMs };
+  const answeredAtMs = (navigation && firstByteMs) || endMs;
+  return { tabId, documentId, navigation, url, unfinished, answeredAtMs };
 }
 
 /** Whether the timing alone says that its answer crossed the network, of which a browser in full mode has an event. */

@@ -57,7 +57,10 @@ export interface Claim {
   readonly url: string;
   /** The entry was taken before its answer was complete, so its request has yet to end. */
   readonly unfinished: boolean;
-  /** When the answer's first byte arrived, milliseconds since the epoch. */
+  /**
+   * When the answer arrived, as its event is dated: the first byte of a document's, the last of any other; milliseconds
+   * since the epoch.
+   */
   readonly answeredAtMs: number;
 }
 
