@@ -10,6 +10,7 @@ import {
   leftSchema,
   MAX_BATCH_ENTRIES,
   MAX_URL_CHARS,
+  type TimingBatch,
   timingBatchSchema,
 } from '../../common/timing.ts';
 import '../../testing/catalogs.ts';
@@ -163,6 +164,41 @@ test('of a document that leaves more than fits, the newest batches are kept', as
   const kept = area.held.get('left:A') as LeftBatches;
   assert.ok(JSON.stringify(kept).length < 300_000);
   assert.equal(kept.batches.at(-1)?.seq, 32);
+});
+
+test('what was left waits for its own message, while an earlier batch is being stored', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const listeners: ((message: unknown, from: object, respond: () => void) => void)[] = [];
+  const runtime = { id: 'ours', onMessage: { addListener: (listen: never) => listeners.push(listen) } };
+  Object.assign(globalThis, { chrome: { runtime, storage: { session: areaOf() } } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  const stored = Promise.withResolvers<void>();
+  const order: string[] = [];
+  openBatchQueue({
+    recorder: async () => ({
+      requestsReported: async () => true,
+      record: async ({ seq }: TimingBatch) => {
+        order.push(`message ${seq}`);
+        if (seq === 1) await stored.promise;
+      },
+      recordLeft: async ({ seq }: TimingBatch) => order.push(`left ${seq}`),
+    }),
+    knownDocuments: async () => ({}),
+    recordable: { batchArrived: () => {}, mayRecord: () => true },
+    completed: async (batch: TimingBatch) => batch,
+    onTrouble: () => {},
+  } as unknown as BatchQueueDeps);
+  const from = { id: 'ours', tab: { id: 1 }, frameId: 0, documentId: 'A', url: sender.url };
+  const messages = [BATCH, { ...BATCH, seq: 2 }, { type: 'left', batches: [{ ...BATCH, seq: 2 }] }];
+  for (const message of messages) for (const listen of listeners) listen(message, from, () => {});
+  await settled();
+  t.mock.timers.tick(5000);
+  await settled();
+  assert.deepEqual(order, ['message 1']);
+  stored.resolve();
+  await settled();
+  assert.deepEqual(order, ['message 1', 'message 2', 'left 2']);
 });
 
 test('requests that no page reported and that cannot be stored are a trouble, until they can', async (t) => {

@@ -95,6 +95,8 @@ export function openBatchQueue(deps: BatchQueueDeps) {
   };
 
   const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
+    // Its message may be here and wait: its requests, meanwhile taken for missed, would be counted again by their timings.
+    await turns.get(batch.source);
     const confirmed = await admitted(deps, batch, sender, true);
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
