@@ -92,6 +92,18 @@ test('after a failure the same batch yields the same observations, joined as bef
   assert.equal(pages.shown(1)?.counts.h2, 1);
 });
 
+test('a batch sent again takes no request of a later timing', async () => {
+  const { table, recorded, recorder } = await testbed();
+  const image = { ...timing, navigation: false };
+  const stored = { ...request, kind: 'resource', documentId: 'doc' } as const;
+  table.add(stored);
+  await recorder.record({ ...batch, entries: [image] }, sender);
+  table.add({ ...stored, id: '8', revalidated: true });
+  await recorder.record({ ...batch, entries: [image] }, sender);
+  await recorder.record({ ...batch, seq: 2, entries: [image] }, sender);
+  assert.deepEqual([recorded[1]?.observations[0]?.reason, recorded.length], ['revalidated', 2]);
+});
+
 test('every batch says how it was observed', async () => {
   const { table, recorded, recorder, observing } = await testbed();
   await recorder.record(batch, sender);

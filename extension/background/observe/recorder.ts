@@ -91,6 +91,8 @@ const SETTLE_WAIT_MS = 3000;
 const SETTLE_LATE_MS = 5000;
 /** How often it is looked whether what is waited for is there. */
 const STEP_MS = 100;
+/** Batches in the ledger that are recognised if they are sent again, as after a page was gone back to. */
+const MAX_RECORDED = 1000;
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
@@ -98,6 +100,8 @@ export class Recorder {
   readonly #deps: RecorderDeps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   readonly #prepared = new Map<string, PreparedBatch>();
+  /** In the ledger: one sent again would take the request of a later timing for the same URL. */
+  readonly #recorded = new Set<string>();
   #unsaved = NOTHING;
   /** Batches that wait for their requests. */
   #unreported = 0;
@@ -160,11 +164,14 @@ export class Recorder {
     // A frame inside another extension's page, or of a document without a URL, belongs to no visit.
     if (site === null) return;
     const key = keyOf(batch);
+    if (this.#recorded.has(key)) return;
     const ready = this.#prepared.get(key) ?? this.#prepare(key, batch, sender, site);
     this.#prepared.set(key, ready);
     dropOldest(this.#prepared, MAX_PREPARED);
     const fresh = await this.#count({ key, ...ready.counted });
     this.#prepared.delete(key);
+    this.#recorded.add(key);
+    dropOldest(this.#recorded, MAX_RECORDED);
     // A full session area costs only the view after a restart; the batch is durable and must not be sent again for it.
     await this.#deps.pages.saved().catch(() => {});
     if (fresh) this.#done(ready.counted.observations, ready.recorded);
