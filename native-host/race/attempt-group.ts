@@ -32,7 +32,7 @@ export class AttemptState {
   transportMs: number | null = null;
   establishedMs: number | null = null;
   /** When its request was sent. */
-  askedMs: number | null = null;
+  requestedMs: number | null = null;
   firstByteMs: number | null = null;
   /** Of that response. */
   status: number | null = null;
@@ -56,7 +56,7 @@ export class AttemptState {
 
 /** How long an attempt has waited for the end of its handshake or for an answer. */
 export function waitedMs(attempt: AttemptState, nowMs: number): number {
-  return nowMs - (attempt.askedMs ?? attempt.startedMs);
+  return nowMs - (attempt.requestedMs ?? attempt.startedMs);
 }
 
 /** The failure of an attempt ended by the deadline, by how far it had come. */

@@ -155,7 +155,7 @@ test('attempts count, not only races: a few races with many attempts use up the 
   const budget = raceBudget({ nowMs: () => now });
   const race = (reason: RaceReason, attempts: number): boolean => {
     const slot = budget.take(reason);
-    for (let n = 0; n < attempts; n += 1) slot?.began();
+    for (let n = 0; n < attempts; n += 1) slot?.countAttempt();
     slot?.release();
     return slot !== null;
   };

@@ -59,7 +59,7 @@ const MINUTE_MS = 60_000;
 /** A race's share of the budget. */
 export interface RaceSlot {
   /** Counts one attempt. */
-  began(): void;
+  countAttempt(): void;
   /** Releases the slot; further calls do nothing. */
   release(): void;
 }
@@ -91,7 +91,7 @@ export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
       races.push(clock.nowMs());
       let held = true;
       return {
-        began: () => void attempts.push(clock.nowMs()),
+        countAttempt: () => void attempts.push(clock.nowMs()),
         release() {
           if (held) running -= 1;
           held = false;
@@ -116,9 +116,9 @@ export function rememberedPatienceMs(timeoutMs: number): number {
 /** Share of a trial's remaining time during which only the first request's answer is awaited. */
 const ANSWER_SHARE = 1 / 2;
 
-/** Until when nothing else is attempted beside a request sent at `askedMs`; milliseconds from the trial's start. */
-export function answerDueMs(askedMs: number, timeoutMs: number): number {
-  return askedMs + Math.max(0, timeoutMs - askedMs) * ANSWER_SHARE;
+/** Until when nothing else is attempted beside a request sent at `requestedMs`; milliseconds from the trial's start. */
+export function answerDueMs(requestedMs: number, timeoutMs: number): number {
+  return requestedMs + Math.max(0, timeoutMs - requestedMs) * ANSWER_SHARE;
 }
 
 /**

@@ -39,7 +39,7 @@ interface TrialOptions
   /** What a live plan asks of discovery during the trial; null if the plan contains the endpoints. */
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative named by an answer is worth following. */
-  readonly believes: (alternative: Alternative) => boolean;
+  readonly isUsable: (alternative: Alternative) => boolean;
   /** Whether anything may be sent to the endpoint of an alternative; null: to all that discovery returns. */
   readonly mayFollow: ((endpoint: Endpoint) => boolean) | null;
   readonly listener: TrialListener | null;
@@ -71,7 +71,7 @@ export interface DrivenTrial {
   /** Look-ups made to follow alternatives. */
   readonly followed: readonly DnsResults[];
   /** Why the trial's own discovery found no endpoint. */
-  readonly undiscovered: AttemptError | null;
+  readonly discoveryError: AttemptError | null;
 }
 
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
@@ -109,7 +109,7 @@ class RunningTrial {
   #lateUnderWay = 0;
   #altSvc: ReceivedAltSvc | null = null;
   readonly #altSvcOver: AltSvcByTransport = {};
-  #undiscovered: AttemptError | null = null;
+  #discoveryError: AttemptError | null = null;
   /** Discovery has produced something. */
   #heard = false;
   #live: LiveDiscovery | null = null;
@@ -242,7 +242,7 @@ class RunningTrial {
     this.#hear(entry, answer);
     if (answer.altSvc !== null)
       entry.alternatives = h3Alternatives(answer.altSvc).filter(
-        (a) => this.#options.believes(a) && !this.#isPlanned(a),
+        (a) => this.#options.isUsable(a) && !this.#isPlanned(a),
       );
     const advertises = entry.alternatives.length > 0;
     const { repeated, ...once } = later(answer, entry.startedMs);
@@ -290,8 +290,8 @@ class RunningTrial {
 
   #onNews(news: DiscoveryNews): void {
     this.#heard = true;
-    if (news.type === 'failed') this.#undiscovered = news.error;
-    this.#feed(news.type === 'failed' ? { type: 'undiscovered' } : news);
+    if (news.type === 'failed') this.#discoveryError = news.error;
+    this.#feed(news.type === 'failed' ? { type: 'discovery-failed' } : news);
   }
 
   async #finish(): Promise<void> {
@@ -305,7 +305,7 @@ class RunningTrial {
     await Promise.all(this.#attempts.map((entry) => entry.handled));
     const names = this.#live?.names() ?? null;
     if (names !== null && !this.#heard)
-      this.#undiscovered = notInTime(origin.host, names, plan.timeoutMs, ended);
+      this.#discoveryError = notInTime(origin.host, names, plan.timeoutMs, ended);
     this.#resolve({
       trial: this.#recordWith(ended),
       traffic: this.#machine.traffic(),
@@ -315,7 +315,7 @@ class RunningTrial {
       knownRoot: this.#knownRoot,
       names,
       followed: this.#followed,
-      undiscovered: this.#undiscovered,
+      discoveryError: this.#discoveryError,
     });
   }
 

@@ -23,9 +23,8 @@ import type { TrialPlan } from './plan.ts';
 import type { Traffic } from './transport.ts';
 import {
   adopt,
-  ask,
-  beat,
   beginHedged,
+  cancelOthers,
   conclude,
   drain,
   end,
@@ -41,6 +40,7 @@ import {
   openFirst,
   openNext,
   resume,
+  sendRequest,
   setPace,
   setTimer,
   stop,
@@ -89,7 +89,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       if (event.type === 'timer') onTimer(s, event.timer, nowMs);
       else if (event.type === 'cancelled') onCancelled(s, nowMs);
       else if (event.type === 'endpoints') onList(s, event.endpoints, event.final, nowMs);
-      else if (event.type === 'undiscovered') onList(s, [], true, nowMs);
+      else if (event.type === 'discovery-failed') onList(s, [], true, nowMs);
       else dispatch(s, event, nowMs);
       settle(s, nowMs);
       return takeActions(s);
@@ -155,7 +155,10 @@ function addCost(
 }
 
 /** Records the header section of a response, if one was received. */
-function began(attempt: AttemptState, { firstByteMs, status }: EventOf<'failed' | 'answered'>): void {
+function recordResponse(
+  attempt: AttemptState,
+  { firstByteMs, status }: EventOf<'failed' | 'answered'>,
+): void {
   attempt.firstByteMs = firstByteMs ?? null;
   attempt.status = status ?? null;
 }
@@ -202,7 +205,7 @@ function onEstablished(
     attempt.group.learnt = true;
     stop(s, attempt.group, nowMs);
   } else if (attempt.group.rules.awaitsAnswer || s.count.requested + s.count.overdue > 0)
-    ask(s, attempt, nowMs);
+    sendRequest(s, attempt, nowMs);
   else adopt(s, attempt, nowMs);
 }
 
@@ -213,7 +216,7 @@ function onFailed(s: TrialState, attempt: AttemptState, event: EventOf<'failed'>
   const ownCode = attempt.phase !== 'expiring' || event.error.code !== 'cancelled';
   fail(s, attempt, ownCode ? event.error : expiredError(attempt, s.plan.timeoutMs), nowMs);
   // Of what was cut short, a beginning is no evidence either.
-  if (attempt.outcome === 'failed') began(attempt, event);
+  if (attempt.outcome === 'failed') recordResponse(attempt, event);
 }
 
 /** Groups whose endpoints can be named by an answer in another group. */
@@ -231,7 +234,7 @@ function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answer
     if (leftMs <= 0) fail(s, attempt, expiredError(attempt, s.plan.timeoutMs), nowMs);
     else {
       // Received in time, but reported to us after the deadline had decided.
-      began(attempt, event);
+      recordResponse(attempt, event);
       endCutShort(s, attempt, leftMs, nowMs);
     }
     return;
@@ -241,10 +244,10 @@ function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answer
     attempt.establishedMs = event.repeated.establishedMs;
     attempt.http11Required = true;
   }
-  began(attempt, event);
+  recordResponse(attempt, event);
   notify(s, 'first-byte', attempt, event.firstByteMs);
   if (attempt === s.adopted) {
-    if (attempt.phase === 'overdue') beat(s, attempt, nowMs);
+    if (attempt.phase === 'overdue') cancelOthers(s, attempt, nowMs);
     conclude(s, attempt, nowMs);
   } else if (attempt.phase === 'overdue' && (s.adopted !== null || attempt.group.winner?.phase === 'held'))
     end(s, attempt, 'cancelled', nowMs);

@@ -28,7 +28,7 @@ export type TrialEvent =
   /** The complete list as discovery has it now; `final`: no further list will come. */
   | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
   /** Discovery ended without any endpoint. */
-  | { readonly type: 'undiscovered' }
+  | { readonly type: 'discovery-failed' }
   | { readonly type: 'timer'; readonly timer: TimerName }
   /** The user cancelled, or the network changed. */
   | { readonly type: 'cancelled' };

@@ -72,9 +72,11 @@ function startAttempt(target: AttemptTarget, { addon, store, userAgent }: Loaded
   return {
     established: connect(attempt, target.onTransport).catch(misused),
     request: (timeoutMs) =>
-      ask(attempt, { authority: target.authority, userAgent }, performance.now() - zeroMs + timeoutMs).catch(
-        misused,
-      ),
+      request(
+        attempt,
+        { authority: target.authority, userAgent },
+        performance.now() - zeroMs + timeoutMs,
+      ).catch(misused),
     cancel: () => attempt.cancel(),
   };
 }
@@ -126,7 +128,7 @@ async function connect(
   };
 }
 
-async function ask(
+async function request(
   attempt: QuicAttempt,
   { authority, userAgent }: Pick<AttemptTarget, 'authority'> & Pick<LoadedTransport, 'userAgent'>,
   deadlineMs: number,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Hints, NO_HINTS, type PathHint } from '../cache/policy.ts';
 import { establishingMs, PACED_BY_PATH, type PacingOptions, pacingOf } from './pacing.ts';
-import { leavesH3Out } from './plan.ts';
+import { omitsH3 } from './plan.ts';
 
 const path = (srttMs: number, rttvarMs: number, handshakeMs: number | null = null): PathHint => ({
   srttMs,
@@ -101,7 +101,7 @@ test('the Connection Attempt Delay stays within its bounds for any history and c
 test('broken applies until its expiry', () => {
   const hints = { ...NO_HINTS, h3Broken: { code: 'udp-refused', untilMs: 100 } as const };
   assert.deepEqual(
-    [leavesH3Out('race', hints, 99), leavesH3Out('race', hints, 100), leavesH3Out('race', NO_HINTS, 0)],
+    [omitsH3('race', hints, 99), omitsH3('race', hints, 100), omitsH3('race', NO_HINTS, 0)],
     [true, false, false],
   );
 });

@@ -54,7 +54,7 @@ export function planTrial(input: PlanInput): TrialPlan {
   const rules = raceRulesOf(mode);
   const groups = plannedGroups(rules, input.endpoints);
   const remembered = rules.usesDecision && decision !== null ? rememberedGroups(groups, decision) : null;
-  const broken = leavesH3Out(mode, hints, input.epochMs);
+  const broken = omitsH3(mode, hints, input.epochMs);
   const pacing = pacingInMode(mode, hints, input.pacing);
   return {
     host: input.host,
@@ -106,7 +106,7 @@ function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
 }
 
 /** Whether races in this mode leave HTTP/3 out because it is known to be broken. */
-export function leavesH3Out(mode: Mode, hints: Hints, epochMs: number): boolean {
+export function omitsH3(mode: Mode, hints: Hints, epochMs: number): boolean {
   return raceRulesOf(mode).avoidsBroken && hints.h3Broken !== null && epochMs < hints.h3Broken.untilMs;
 }
 

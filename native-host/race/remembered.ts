@@ -22,7 +22,7 @@ export interface RaceMemory {
   /** Unexpired HTTP/3 alternatives. */
   alternatives(): readonly Alternative[];
   /** Whether an alternative is worth following: it has not responded with 421 (RFC 7838 section 6). */
-  believes(alternative: Alternative): boolean;
+  isUsable(alternative: Alternative): boolean;
   /** Stores what a trial taught; does nothing unless the memory is `full`. */
   learn(driven: DrivenTrial): void;
 }
@@ -39,7 +39,7 @@ export function remember({
   let { altSvc } = known;
   let heardMs = clock.nowMs();
   const misdirected = new Set(known.misdirected === null ? [] : [known.misdirected]);
-  const believes = (alternative: Alternative): boolean =>
+  const isUsable = (alternative: Alternative): boolean =>
     !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
   return {
     hints: known.hints,
@@ -47,9 +47,9 @@ export function remember({
     alternatives() {
       if (altSvc === null) return [];
       const sinceSeconds = (clock.nowMs() - heardMs) / 1000;
-      return h3Alternatives(altSvc).filter((a) => a.maxAgeSeconds > sinceSeconds && believes(a));
+      return h3Alternatives(altSvc).filter((a) => a.maxAgeSeconds > sinceSeconds && isUsable(a));
     },
-    believes,
+    isUsable,
     learn(driven) {
       if (memory !== 'full' || driven.trial.disturbed === 'outcome') return;
       decision = decisionOf([driven.trial]);

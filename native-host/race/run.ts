@@ -20,7 +20,7 @@ import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import type { PacingOptions } from './pacing.ts';
-import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
+import { type Decision, omitsH3, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
 import { isSettled, type RaceResult, recordOf, withVerdict } from './race-record.ts';
 import { type RaceMemory, remember } from './remembered.ts';
 import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './transport.ts';
@@ -73,8 +73,8 @@ type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const schedule = scheduleOf(options);
   const memory = remember(options);
-  const spent: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
-  const raced = await runTrials({ options, schedule, memory, spent });
+  const usage: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
+  const raced = await runTrials({ options, schedule, memory, usage });
   await nextPoll();
   const record = recordOf({ options, memory, ...raced });
   await nextPoll();
@@ -85,7 +85,7 @@ interface Race {
   readonly options: RaceOptions;
   readonly schedule: readonly Mode[];
   readonly memory: RaceMemory;
-  readonly spent: RaceUsage;
+  readonly usage: RaceUsage;
 }
 
 /** How much of its limits a race has used. */
@@ -104,7 +104,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
   let endpoints: Endpoints | null = null;
   let atMs = clock.epochMs();
   let sinceMs = clock.nowMs();
-  const sofar = (error: AttemptError | null): Omit<RaceResult, 'options' | 'memory'> => ({
+  const resultSoFar = (error: AttemptError | null): Omit<RaceResult, 'options' | 'memory'> => ({
     atMs,
     done,
     decisions,
@@ -114,15 +114,15 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
   // First, or loading and seeding the transports would count towards the first look-up of a process.
   if (!signal?.aborted) await prepare(schedule, options.transports);
   for (const [index, mode] of schedule.entries()) {
-    if (signal?.aborted) return sofar(cancelledError(signal));
+    if (signal?.aborted) return resultSoFar(cancelledError(signal));
     // Both connections of a pair are made to the same endpoints, or the comparison would be unfair.
     const inPair = MODE_RULES[options.mode].kind === 'series' && index % 2 === 1;
     if (raceRulesOf(mode).discovers === 'before' && !(inPair && endpoints !== null)) {
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
-      if (signal?.aborted) return sofar(cancelledError(signal));
-      if (!found.ok) return { ...sofar(found.error), names: found.names };
+      if (signal?.aborted) return resultSoFar(cancelledError(signal));
+      if (!found.ok) return { ...resultSoFar(found.error), names: found.names };
       if (found !== endpoints && options.mayUse?.(found.endpoints, found.nat64Prefix) === false)
-        return { ...sofar(NOT_NOW), names: found.names };
+        return { ...resultSoFar(ENDPOINTS_REFUSED), names: found.names };
       endpoints = found;
     }
     if (index === 0) {
@@ -131,20 +131,20 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
     }
     const decision = memory.decision();
     const driven = await driveOne(race, index, endpoints);
-    spend(race, driven);
-    if (signal?.aborted) return sofar(cancelledError(signal));
-    if (driven.undiscovered !== null && done.length === 0)
-      return { ...sofar(driven.undiscovered), names: driven.names };
+    addUsage(race, driven);
+    if (signal?.aborted) return resultSoFar(cancelledError(signal));
+    if (driven.discoveryError !== null && done.length === 0)
+      return { ...resultSoFar(driven.discoveryError), names: driven.names };
     done.push(driven);
     decisions.push(decision);
     memory.learn(driven);
     if (isOver(race, done, sinceMs)) break;
     await nextPoll();
   }
-  return sofar(null);
+  return resultSoFar(null);
 }
 
-const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
+const ENDPOINTS_REFUSED: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
 
 /** The reason of the abort signal, if it has one. */
 function cancelledError(signal: AbortSignal | undefined): AttemptError {
@@ -155,9 +155,9 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
 
 /** Whether a series needs no further pair, or the race may start no further attempt. */
 function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
-  const { options, spent } = race;
+  const { options, usage } = race;
   const { limits } = options;
-  if (limits !== undefined && isUsedUp(limits, spent.attempts, spent.traffic)) return true;
+  if (limits !== undefined && isUsedUp(limits, usage.attempts, usage.traffic)) return true;
   const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
   if (MODE_RULES[mode].kind !== 'series') return false;
   return isSettled(
@@ -199,7 +199,7 @@ function queryOf(options: RaceOptions, mode: Mode, memory: RaceMemory): Discover
   const { clock, origin } = options;
   const { discovers, h3Endpoints } = raceRulesOf(mode);
   // Within a trial their questions would delay the origin's own answers, and their results would not be used.
-  const idle = discovers === 'during' && leavesH3Out(mode, memory.hints, clock.epochMs());
+  const idle = discovers === 'during' && omitsH3(mode, memory.hints, clock.epochMs());
   return {
     origin,
     alternatives: idle ? [] : memory.alternatives(),
@@ -219,21 +219,21 @@ async function endpointsFor(
   return found.ok ? { ...found, advertised } : (last ?? found);
 }
 
-function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits' | 'visited'> {
+function limitsOf({ options: { limits }, usage }: Race): Pick<PlanInput, 'limits' | 'visited'> {
   if (limits === undefined) return {};
   const left: AttemptLimits = {
-    attempts: Math.min(TRIAL_LIMITS.attempts, limits.attempts - spent.attempts),
+    attempts: Math.min(TRIAL_LIMITS.attempts, limits.attempts - usage.attempts),
     endpoints: limits.endpoints,
-    bytes: limits.bytes - spent.traffic.bytes,
-    packets: limits.packets - spent.traffic.packets,
+    bytes: limits.bytes - usage.traffic.bytes,
+    packets: limits.packets - usage.traffic.packets,
   };
-  return { limits: left, visited: spent.visited };
+  return { limits: left, visited: usage.visited };
 }
 
-function spend({ spent }: Race, { started, traffic }: DrivenTrial): void {
-  spent.attempts += started.length;
-  spent.traffic = sumOfTraffic([spent.traffic, traffic]);
-  for (const endpoint of started) spent.visited.add(endpointKey(endpoint));
+function addUsage({ usage }: Race, { started, traffic }: DrivenTrial): void {
+  usage.attempts += started.length;
+  usage.traffic = sumOfTraffic([usage.traffic, traffic]);
+  for (const endpoint of started) usage.visited.add(endpointKey(endpoint));
 }
 
 function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
@@ -259,7 +259,7 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
     ...options,
     plan,
     live: plan.live ? queryOf(options, mode, memory) : null,
-    believes: memory.believes,
+    isUsable: memory.isUsable,
     mayFollow: mayFollow ? ({ host, address }) => mayFollow(host, address, nat64Prefix) : null,
     listener: onProgress
       ? (event, transport, atMs) =>

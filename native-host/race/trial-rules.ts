@@ -233,7 +233,7 @@ export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
 }
 
 /** Whether all endpoints of a group have failed. */
-function isSpent(group: AttemptGroup): boolean {
+function hasFailed(group: AttemptGroup): boolean {
   return group.winner === null && group.connecting.size === 0 && group.waiting() === 0;
 }
 
@@ -244,7 +244,7 @@ export function openNext(s: TrialState, nowMs: number): void {
   do {
     group = s.staggered.shift();
     if (group !== undefined) open(s, group, nowMs);
-  } while (group !== undefined && isSpent(group));
+  } while (group !== undefined && hasFailed(group));
   setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.pacing.groupDelayMs : null);
 }
 
@@ -253,7 +253,7 @@ export function openFirst(s: TrialState): void {
   for (const group of s.groups) if (group.rules.opens === 'at-once') open(s, group, 0);
   // With a timer of 0 ms a fast handshake could still finish first.
   if (s.plan.pacing.groupDelayMs === 0) while (s.staggered.length > 0) openNext(s, 0);
-  else if (s.groups.some((group) => group.opened && isSpent(group))) openNext(s, 0);
+  else if (s.groups.some((group) => group.opened && hasFailed(group))) openNext(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.pacing.groupDelayMs);
 }
 
@@ -285,10 +285,10 @@ export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
  * Sends the request over an established attempt, which becomes the winner of its group. Beside a request that is still
  * awaited it does not: then the first answer decides, and until it comes all other endpoints are attempted.
  */
-export function ask(s: TrialState, attempt: AttemptState, nowMs: number): void {
+export function sendRequest(s: TrialState, attempt: AttemptState, nowMs: number): void {
   const alone = s.count.requested + s.count.overdue === 0;
   enter(s, attempt, 'requested');
-  attempt.askedMs = nowMs;
+  attempt.requestedMs = nowMs;
   s.actions.push({ type: 'request', attempt: attempt.id });
   if (!alone) {
     // The other QUIC attempt at this endpoint would send the same request.
@@ -317,7 +317,7 @@ export function hold(s: TrialState, attempt: AttemptState, nowMs: number): void 
  * Ends the attempts in progress in the other groups after this attempt was adopted; one that has answered is held until
  * this one has answered, too.
  */
-export function beat(s: TrialState, attempt: AttemptState, nowMs: number): void {
+export function cancelOthers(s: TrialState, attempt: AttemptState, nowMs: number): void {
   setTimer(s, 'stagger', null);
   for (const other of s.attempts)
     if (other !== attempt && other.phase === 'requested') end(s, other, 'cancelled', nowMs);
@@ -337,8 +337,8 @@ export function adopt(s: TrialState, attempt: AttemptState, nowMs: number): void
   for (const other of s.attempts)
     if (other.phase === 'connecting' && other !== attempt && other.startedMs > wonMs)
       other.needless = other.group === attempt.group || other.group.rules.whenBeaten === 'cancelled';
-  beat(s, attempt, nowMs);
-  if (attempt.phase === 'connecting') ask(s, attempt, nowMs);
+  cancelOthers(s, attempt, nowMs);
+  if (attempt.phase === 'connecting') sendRequest(s, attempt, nowMs);
   else conclude(s, attempt, nowMs);
 }
 
@@ -378,5 +378,5 @@ export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, 
   if (wasAdopted) for (const each of s.groups) resume(s, each, nowMs);
   else if (wasWinner) resume(s, group, nowMs);
   else drain(s, group, nowMs);
-  if (s.adopted === null && isSpent(group)) openNext(s, nowMs);
+  if (s.adopted === null && hasFailed(group)) openNext(s, nowMs);
 }

@@ -113,7 +113,7 @@ class SimulatedWorld {
       this.#pending.push({ atMs: this.#world.cancelAtMs, owner: 'user', event: { type: 'cancelled' } });
     for (const { atMs, endpoints, final } of this.#world.lists ?? []) {
       const event: TrialEvent =
-        endpoints === null ? { type: 'undiscovered' } : { type: 'endpoints', endpoints, final };
+        endpoints === null ? { type: 'discovery-failed' } : { type: 'endpoints', endpoints, final };
       this.#pending.push({ atMs, owner: 'discovery', event });
     }
     this.#perform(this.#machine.start());

@@ -74,7 +74,10 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
       take(reason) {
         if (budget.usedUp) return null;
         budget.reasons.push(reason);
-        return { began: () => budget.calls.push('began'), release: () => budget.calls.push('release') };
+        return {
+          countAttempt: () => budget.calls.push('attempt'),
+          release: () => budget.calls.push('release'),
+        };
       },
     },
     // Ignores its signal, like a race that ends at that very moment.
@@ -256,10 +259,10 @@ test('a race takes its slot of the budget by its reason, counts each attempt tha
   await pass(EXAMINING_MS + 1);
   assert.deepEqual(budget.reasons, ['click', 'navigation']);
   for (const event of ['started', 'failed', 'started'] as const) races[0]?.onProgress({ ...STARTED, event });
-  assert.deepEqual(budget.calls, ['began', 'began']);
+  assert.deepEqual(budget.calls, ['attempt', 'attempt']);
   races[0]?.finish();
   await pass(1);
-  assert.deepEqual(budget.calls, ['began', 'began', 'release']);
+  assert.deepEqual(budget.calls, ['attempt', 'attempt', 'release']);
 });
 
 test('with the budget used up nothing is raced', async (t) => {

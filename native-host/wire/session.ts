@@ -276,7 +276,7 @@ export class Session {
         network: key,
         signal: abort.signal,
         onProgress: (progress) => {
-          if (progress.event === 'started') slot.began();
+          if (progress.event === 'started') slot.countAttempt();
           if (!abort.signal.aborted) this.#send({ id, type: 'progress', ...progress });
         },
       });

@@ -87,7 +87,7 @@ function open(t: TestContext) {
       program: 'test/1',
       cache,
       network,
-      budget: { take: () => ({ began: () => {}, release: () => {} }) },
+      budget: { take: () => ({ countAttempt: () => {}, release: () => {} }) },
       race: () => Promise.reject(new Error('no race here')),
       doctor: async () => [],
       send: (reply) => replies.push(reply),
