@@ -141,11 +141,11 @@ function serve(settings: Settings, caller: Caller): void {
   };
 
   const deframer = createDeframer();
-  let heard = 0;
+  let messages = 0;
   readFromBrowser(
     (bytes) => {
       for (const inbound of deframer.push(bytes)) {
-        heard += 1;
+        messages += 1;
         if (inbound.kind === 'message') session.receive(inbound.value);
         else if (inbound.kind === 'bad-json') session.refuse('bad-json', inbound.message);
         else {
@@ -156,7 +156,7 @@ function serve(settings: Settings, caller: Caller): void {
       }
       // After hello alone there is nothing to do except wait for the first question, unless the network is not
       // identified yet, or outcomes are shared, which need a running event loop.
-      return heard < 2 && settings.fleet === null && network.settledKey() !== null ? 'wait' : 'listen';
+      return messages < 2 && settings.fleet === null && network.settledKey() !== null ? 'wait' : 'listen';
     },
     () => void leave(),
   );

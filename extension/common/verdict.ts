@@ -3,7 +3,7 @@
 
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
-import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
+import { altSvcForNewClients } from '@photofinish/shared/race/alt-svc-over';
 import type { DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { boundedFindings, type Verdict } from '@photofinish/shared/race/verdict-schema';
 import { isFailed, reachOfEach } from '@photofinish/shared/verdict/evidence';
@@ -170,7 +170,7 @@ function newestAdvertisement(
   if (record === undefined) return discovered;
   // The browser does not say which protocol carried what it received.
   const { altSvcOver: _, ...rest } = discovered;
-  const altSvc = altSvcToNewcomers(discovered);
+  const altSvc = altSvcForNewClients(discovered);
   const standing = standingAdvertisement(record, race);
   const isReplaced = (record.altSvcAtMs ?? 0) > race.atMs;
   const hasEnded = altSvc !== null && isExpired(altSvc, record.lastSeenMs - race.atMs);

@@ -21,16 +21,16 @@ import { type HostRecord, newHost } from './record.ts';
 
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);
-const heard = (host: HostRecord, altSvc: string, atMs = NOW) =>
+const advertised = (host: HostRecord, altSvc: string, atMs = NOW) =>
   foldAltSvc(host, parseAltSvc(altSvc), { atMs, by: 'race' });
 
 test('RFC 7838: a header replaces the list, clear empties it, an unreadable or older one changes nothing', () => {
-  const known = heard(HOST, 'h3=":443"; ma=10');
-  assert.equal(heard(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
+  const known = advertised(HOST, 'h3=":443"; ma=10');
+  assert.equal(advertised(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
   for (const clear of ['clear', 'clear, h3=":443"', 'h3=":443", clear'])
-    assert.equal(heard(known, clear, NOW + 1).altSvc, null);
-  assert.equal(heard(known, '!!', NOW + 1), known);
-  assert.equal(heard(known, 'clear', NOW - 1), known);
+    assert.equal(advertised(known, clear, NOW + 1).altSvc, null);
+  assert.equal(advertised(known, '!!', NOW + 1), known);
+  assert.equal(advertised(known, 'clear', NOW - 1), known);
 });
 
 test('RFC 7838 section 3.1: the Age of an answer is subtracted from the lifetimes that it advertises', () => {
@@ -71,7 +71,7 @@ const wrong = (port: number, host?: string) =>
   ({ ...down('h3', 'misdirected'), source: 'alt-svc', port, ...(host !== undefined && { host }) }) as const;
 
 test('RFC 7838 section 6: an alternative that answers 421 is removed', () => {
-  const known = heard(HOST, 'h3="b.test:8443"; ma=60, h3=":443"; ma=10');
+  const known = advertised(HOST, 'h3="b.test:8443"; ma=60, h3=":443"; ma=10');
   const other = foldMisdirected(known, [wrong(8443, 'b.test')], NOW + 1);
   assert.deepEqual([other.altSvc, other.altSvcUntilMs], ['h3=":443"; ma=10', NOW + 10_000]);
   const none = foldMisdirected(other, [wrong(443)], NOW + 2);
@@ -82,10 +82,10 @@ test('RFC 7838 section 6: an alternative that answers 421 is removed', () => {
 });
 
 test('an alternative that responded with 421 is not learnt again from the next header until a day has passed', () => {
-  const dropped = foldMisdirected(heard(HOST, 'h3=":8443"'), [wrong(8443)], NOW);
-  assert.equal(heard(dropped, 'h3=":8443"', NOW + 1).altSvc, null);
-  assert.equal(heard(dropped, 'h3=":8443", h3=":443"; ma=5', NOW + 1).altSvc, 'h3=":443"; ma=5');
-  assert.equal(heard(dropped, 'h3=":8443"', NOW + MISDIRECTED_MS).altSvc, 'h3=":8443"');
+  const dropped = foldMisdirected(advertised(HOST, 'h3=":8443"'), [wrong(8443)], NOW);
+  assert.equal(advertised(dropped, 'h3=":8443"', NOW + 1).altSvc, null);
+  assert.equal(advertised(dropped, 'h3=":8443", h3=":443"; ma=5', NOW + 1).altSvc, 'h3=":443"; ma=5');
+  assert.equal(advertised(dropped, 'h3=":8443"', NOW + MISDIRECTED_MS).altSvc, 'h3=":8443"');
 });
 
 const service = (facts: Partial<ServiceRecord>): ServiceRecord =>
@@ -144,7 +144,7 @@ test('the records of an Alt-Svc host are not the origin’s, unless its alias le
 });
 
 test('an Alt-Svc that a race took from memory is distinguished from one that it received', () => {
-  const live = heard(HOST, 'h3=":443"; ma=60');
+  const live = advertised(HOST, 'h3=":443"; ma=60');
   const said = (altSvc: string, facts: object = {}) => ({ altSvc, knownRoot: null, ...facts });
   const none = { altSvc: null, knownRoot: null };
   const alternative = { alpn: 'h3', host: '', port: 443, persist: false } as const;
@@ -181,7 +181,7 @@ test('the age is that of the newest response, if another protocol’s had named 
 });
 
 test('a frame that repeats what is known was received like a header', () => {
-  const live = heard(HOST, 'h3=":443"; ma=60');
+  const live = advertised(HOST, 'h3=":443"; ma=60');
   const alternative = { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60 };
   const frame = { ...alternative, source: 'frame' } as const;
   const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: null, alternatives: [frame] };
@@ -191,7 +191,7 @@ test('a frame that repeats what is known was received like a header', () => {
 
 test('alternatives are listed with their source, when they were received, and when they expire', () => {
   const host = foldServices(
-    heard(HOST, 'h3=":443"; ma=60'),
+    advertised(HOST, 'h3=":443"; ma=60'),
     names([service({ port: 8443 })], 'answered'),
     NOW + 1,
   );

@@ -95,16 +95,16 @@ export function fileRace(
   atMs: number = nowMs,
 ): void {
   const { here, anywhere } = knownOf(s, race.origin, race.network);
-  const heard = receivedAltSvc(race.discovered, [here, anywhere], atMs);
+  const received = receivedAltSvc(race.discovered, [here, anywhere], atMs);
   const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, atMs);
   if (atMs < nowMs && host.updatedAtMs > atMs) return;
-  keepHost(s, foldRace(host, { race, heard }, atMs), here);
+  keepHost(s, foldRace(host, { race, received }, atMs), here);
   keepAddresses(s, race, atMs);
   const attempts = race.trials.flatMap((t) => t.attempts);
   const base = persistentBase(anywhere, nowMs);
   const known = base && foldMisdirected(base, attempts, atMs);
   if (known !== null && known !== base) keepHost(s, known, anywhere);
-  if (heard === null) return;
-  const receipt: Receipt = { atMs, by: 'race', ageMs: heard.ageMs };
-  keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, receipt);
+  if (received === null) return;
+  const receipt: Receipt = { atMs, by: 'race', ageMs: received.ageMs };
+  keepPersistent(s, { origin: race.origin, altSvc: received.altSvc, known }, receipt);
 }

@@ -31,8 +31,8 @@ const HOST = newHost('https://a.test' as Origin, 'home', 0);
 function fold(host: HostRecord, trials: Trial[], nowMs: number, facts: Partial<OriginRace> = {}): HostRecord {
   const finished = race(trials, facts);
   const { altSvc } = finished.discovered;
-  const heard = altSvc === null ? null : { altSvc: parseAltSvc(altSvc), ageMs: 0 };
-  return foldRace(host, { race: finished, heard }, nowMs);
+  const received = altSvc === null ? null : { altSvc: parseAltSvc(altSvc), ageMs: 0 };
+  return foldRace(host, { race: finished, received }, nowMs);
 }
 
 test('P2 rule 4: late HTTP/3 is learnt', () => {
@@ -358,12 +358,12 @@ test('a repeated advertisement keeps the count, one that returns after a gap res
 const WITHDRAWALS = ['clear', 'h3=":443"; ma=0', 'h2=":443"'];
 
 test('a withdrawal ends what was advertised, and makes nothing of what never was', () => {
-  const heard = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"; ma=60' })), NOW);
+  const received = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"; ma=60' })), NOW);
   for (const altSvc of WITHDRAWALS) {
     const withdrawn = parseObservation(observation({ altSvc }));
-    const { advertisedAtMs, advertisedUntilMs, stays } = foldUse(heard, withdrawn, NOW + 1000);
+    const { advertisedAtMs, advertisedUntilMs, stays } = foldUse(received, withdrawn, NOW + 1000);
     assert.deepEqual([advertisedAtMs, advertisedUntilMs, stays], [null, NOW + 1000, 0], altSvc);
-    assert.equal(foldUse(heard, withdrawn, NOW + 90_000).advertisedUntilMs, NOW + 60_000, altSvc);
+    assert.equal(foldUse(received, withdrawn, NOW + 90_000).advertisedUntilMs, NOW + 60_000, altSvc);
     assert.equal(foldUse(USE, withdrawn, NOW).advertisedUntilMs, null, altSvc);
   }
 });

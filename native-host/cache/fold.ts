@@ -17,10 +17,10 @@ import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
 import type { AddressRecord, Basis, HostRecord, UseRecord } from './record.ts';
 
-/** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
+/** A race to be folded in; `received`: its Alt-Svc header if that was received and not from memory. */
 interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
-  readonly heard: AgedAltSvc | null;
+  readonly received: AgedAltSvc | null;
 }
 
 /**
@@ -43,12 +43,13 @@ interface FinishedRace {
  *
  * Times are measured in races only, and not in trials disturbed by a busy machine.
  */
-export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs: number): HostRecord {
+export function foldRace(host: HostRecord, { race, received }: FinishedRace, nowMs: number): HostRecord {
   const attempts = race.trials.flatMap((t) => t.attempts);
   const h3 = attempts.filter((a) => a.protocol === 'h3');
   const tcp = attempts.filter((a) => a.protocol !== 'h3');
   let next = foldServices(host, race.discovered.names, nowMs);
-  if (heard !== null) next = foldAltSvc(next, heard.altSvc, { atMs: nowMs, by: 'race', ageMs: heard.ageMs });
+  if (received !== null)
+    next = foldAltSvc(next, received.altSvc, { atMs: nowMs, by: 'race', ageMs: received.ageMs });
   const timed = timedTrials(race.trials).flatMap((t) => t.attempts);
   next = foldMeasurements(foldMisdirected(next, attempts, nowMs), timed, nowMs);
   const tcpUp = established(tcp);

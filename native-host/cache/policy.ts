@@ -96,7 +96,7 @@ export function advertisedUntilMs(host: HostRecord, nowMs: number): number | nul
 
 /**
  * Whether the newest header withdrew HTTP/3 (`clear`, `ma=0`, or a list without it; RFC 7838 section 3) and no HTTPS
- * record names it. An advertisement that expires is not withdrawn: a browser may have heard it again without us.
+ * record names it. An advertisement that expires is not withdrawn: the browser may have received it again without us.
  */
 function isWithdrawn(host: HostForecastRow, nowMs: number): boolean {
   const { altSvcAtMs, altSvcUntilMs } = host;

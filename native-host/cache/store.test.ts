@@ -469,9 +469,9 @@ test('nothing that happens on one network changes an answer on another', async (
   });
   const play = (name: string, steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
     for (const { network, protocol, broken, browser, altSvc } of steps) {
-      const heard = altSvc === null ? {} : { altSvc };
+      const received = altSvc === null ? {} : { altSvc };
       const at = { origin: origin(name), atMs: clock.now };
-      if (browser) cache.observe(network, 'chromium', [observation({ ...at, protocol, ...heard })]);
+      if (browser) cache.observe(network, 'chromium', [observation({ ...at, protocol, ...received })]);
       else {
         const attempts = broken ? [down('h3', 'udp-timeout'), up('h2')] : [up(protocol)];
         const discovered = { altSvc, knownRoot: null };

@@ -11,7 +11,7 @@ import type { Answer, DnsClient } from './answer.ts';
 import type { Connectivity } from './resolution.ts';
 
 /** Maximum wait of a race for the prefix: a network that has one answers from its own resolver. */
-const NAT64_PATIENCE_MS = 1000;
+const NAT64_TIMEOUT_MS = 1000;
 /** How long the absence of a prefix is cached: the TTL of a negative answer is not available. */
 const NO_NAT64_LIFETIME_MS = 60_000;
 /** A question that failed says nothing of the prefix, but the races of one moment need not repeat it. */
@@ -94,9 +94,9 @@ export function watchConnectivity(
   const known = new Map<string, Prefix>();
 
   async function askPrefix(dns: DnsClient, entry: Lifetimes): Promise<string | null> {
-    const patience = new AbortController();
-    const forget = clock.after(NAT64_PATIENCE_MS, () => patience.abort());
-    const ask = (client: DnsClient): Promise<Answer> => client.ask(NAT64_NAME, 'AAAA', patience.signal);
+    const timeout = new AbortController();
+    const forget = clock.after(NAT64_TIMEOUT_MS, () => timeout.abort());
+    const ask = (client: DnsClient): Promise<Answer> => client.ask(NAT64_NAME, 'AAAA', timeout.signal);
     const [queried, own] = await Promise.all([ask(dns), openNetworkDns && ask(openNetworkDns())]);
     forget();
     const network = own ?? queried;
@@ -104,8 +104,8 @@ export function watchConnectivity(
     const answer = prefixIn(network) === null && prefixIn(queried) !== null ? queried : network;
     const nowMs = clock.nowMs();
     entry.goodUntilMs = nowMs + lifetimeMs(answer);
-    // Where IPv4 also has a route, a resolver that stays silent would otherwise delay every race by all our patience.
-    const isSilent = !answer.ok && patience.signal.aborted;
+    // Where IPv4 also has a route, a resolver that stays silent would otherwise delay every race by the whole time-out.
+    const isSilent = !answer.ok && timeout.signal.aborted;
     entry.guardUntilMs = isSilent ? nowMs + NO_NAT64_LIFETIME_MS : entry.goodUntilMs;
     return prefixIn(answer);
   }

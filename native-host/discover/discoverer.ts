@@ -59,7 +59,7 @@ export type Discovery =
   | { readonly ok: false; readonly error: AttemptError; readonly names: DnsResults };
 
 /** Always the whole sorted list; `final`: no further list will come. */
-export type DiscoveryNews =
+export type DiscoveryUpdate =
   | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
   | { readonly type: 'failed'; readonly error: AttemptError };
 
@@ -80,7 +80,7 @@ export interface Discoverer {
   /** Runs a discovery until every answer is in, or the resolution delay has passed. Never rejects. */
   settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery>;
   /** Starts a discovery whose answers arrive while connections are already attempted. */
-  begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): LiveDiscovery;
+  begin(query: DiscoveryQuery, listener: (update: DiscoveryUpdate) => void): LiveDiscovery;
   /**
    * The endpoints of alternatives named by an answer; those on the origin's own host need no look-up. Alternatives that
    * do not resolve or are forbidden give no endpoint; `names` then says why. Never rejects.

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { type DnsTestbed, dnsTestbed, type Script, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
-import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discoverer.ts';
+import type { Discovery, DiscoveryQuery, DiscoveryUpdate, Endpoint } from './discoverer.ts';
 import { type DiscoveryParts, openDiscoverer } from './discovery.ts';
 import { openDns } from './dns.ts';
 import { type Connectivity, RESOLUTION_DELAY_MS } from './resolution.ts';
@@ -217,12 +217,12 @@ test('no such name, no address, and a failing server are distinguished', async (
 });
 
 test('a cancelled discovery ends at once, with what it had learnt', async (t) => {
-  const { discovery, heard, answered } = await testbed(t, (_, kind) =>
+  const { discovery, received, answered } = await testbed(t, (_, kind) =>
     kind === 'A' ? { records: [] } : 'silence',
   );
   const abort = new AbortController();
   const settling = discovery.settle(query('https://a.test'), abort.signal);
-  await heard('A a.test');
+  await received('A a.test');
   await answered();
   abort.abort();
   const found = await settling;
@@ -356,32 +356,32 @@ test('rebinding: a name that was public a moment ago is checked again', async (t
   assert.equal(errorIn(await settle(same)), 'blocked');
 });
 
-/** The news of a discovery until a final one; the script is notified when there has been one. */
-async function newsUntil(
+/** The updates of a discovery until a final one; the script is notified when there has been one. */
+async function updatesUntil(
   t: TestContext,
   scriptOf: (first: Promise<void>) => Script,
-  isLast: (news: DiscoveryNews) => boolean,
-): Promise<DiscoveryNews[]> {
+  isLast: (update: DiscoveryUpdate) => boolean,
+): Promise<DiscoveryUpdate[]> {
   const first = Promise.withResolvers<void>();
   const { discovery } = await testbed(t, scriptOf(first.promise));
-  const heard: DiscoveryNews[] = [];
+  const updates: DiscoveryUpdate[] = [];
   await new Promise<void>((resolve) => {
-    const live = discovery.begin(query('https://a.test'), (news) => {
-      heard.push(news);
+    const live = discovery.begin(query('https://a.test'), (update) => {
+      updates.push(update);
       first.resolve();
-      if (!isLast(news)) return;
+      if (!isLast(update)) return;
       live.cancel();
       resolve();
     });
-    assert.deepEqual(heard, [], 'news come after the call has returned');
+    assert.deepEqual(updates, [], 'updates come after the call has returned');
   });
-  return heard;
+  return updates;
 }
 
-const isFailure = (news: DiscoveryNews): boolean => news.type === 'failed';
+const isFailure = (update: DiscoveryUpdate): boolean => update.type === 'failed';
 
 test('rebinding: a late forbidden address ends a discovery on which a race is already running', async (t) => {
-  const heard = await newsUntil(
+  const updates = await updatesUntil(
     t,
     (first) => (_, kind) => {
       if (kind === 'A') return { records: [ONE] };
@@ -389,33 +389,35 @@ test('rebinding: a late forbidden address ends a discovery on which a race is al
     },
     isFailure,
   );
-  assert.equal(heard[0]?.type, 'endpoints');
-  const last = heard.at(-1);
+  assert.equal(updates[0]?.type, 'endpoints');
+  const last = updates.at(-1);
   assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
 });
 
 test('rebinding: an expired answer is requested again, and the new one checked', async (t) => {
-  const heard = await newsUntil(
+  const updates = await updatesUntil(
     t,
     () => (_, kind, nth) =>
       kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'], ttl: 0 } : { records: [] },
     isFailure,
   );
-  assert.equal(heard[0]?.type, 'endpoints');
-  const last = heard.at(-1);
+  assert.equal(updates[0]?.type, 'endpoints');
+  const last = updates.at(-1);
   assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
 });
 
 test('lists grow with the answers, the last one is final, and nothing is delivered after cancelling', async (t) => {
-  const heard = await newsUntil(
+  const updates = await updatesUntil(
     t,
     (first) => (_, kind) => {
       if (kind === 'AAAA') return { records: [SIX], after: first };
       return { records: kind === 'A' ? [ONE] : [] };
     },
-    (news) => news.type === 'endpoints' && news.final,
+    (update) => update.type === 'endpoints' && update.final,
   );
-  const lists = heard.map((news) => (news.type === 'endpoints' ? placesOf(news.endpoints).length : 0));
+  const lists = updates.map((update) =>
+    update.type === 'endpoints' ? placesOf(update.endpoints).length : 0,
+  );
   assert.deepEqual(lists, [2, 4]);
   const { discovery, settle, asked } = await testbed(t, () => ({ records: [] }));
   discovery.begin(query('https://a.test'), () => assert.fail('it was cancelled')).cancel();
@@ -461,10 +463,12 @@ test('a lost look-up of one alternative does not delay the others', async (t) =>
 });
 
 test('following ends with its signal, and reports its questions', async (t) => {
-  const { discovery, heard } = await testbed(t, (name) => (name === 'a.test' ? { records: [] } : 'silence'));
+  const { discovery, received } = await testbed(t, (name) =>
+    name === 'a.test' ? { records: [] } : 'silence',
+  );
   const abort = new AbortController();
   const following = discovery.follow(origin('https://a.test'), [alternative('alt.test', 1)], abort.signal);
-  await heard('A alt.test');
+  await received('A alt.test');
   abort.abort();
   const { endpoints, names } = await following;
   assert.deepEqual(endpoints, []);

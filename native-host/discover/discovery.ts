@@ -13,8 +13,8 @@ import type { ConnectivityWatch, SourceFor } from './connectivity.ts';
 import type {
   Discoverer,
   Discovery,
-  DiscoveryNews,
   DiscoveryQuery,
+  DiscoveryUpdate,
   Endpoint,
   FollowedAlternatives,
 } from './discoverer.ts';
@@ -56,10 +56,10 @@ export function openDiscoverer(parts: DiscoveryParts): Discoverer {
     if (own.length > 0) found.set(origin, new Map([[origin.host, [...new Set(own)]]]));
   }
 
-  function begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): RunningDiscovery {
-    return new RunningDiscovery(parts, query, new Map(), (news) => {
-      if (news.type === 'endpoints') remember(query.origin, news.endpoints);
-      listener(news);
+  function begin(query: DiscoveryQuery, listener: (update: DiscoveryUpdate) => void): RunningDiscovery {
+    return new RunningDiscovery(parts, query, new Map(), (update) => {
+      if (update.type === 'endpoints') remember(query.origin, update.endpoints);
+      listener(update);
     });
   }
 
@@ -79,13 +79,13 @@ export function openDiscoverer(parts: DiscoveryParts): Discoverer {
         resolve(error === null ? { ok: true, endpoints, names, nat64Prefix } : { ok: false, error, names });
       }
       const onAbort = (): void => end(givenUp(host));
-      const run = begin(query, (news) => {
-        if (news.type === 'failed') {
-          end(news.error);
+      const run = begin(query, (update) => {
+        if (update.type === 'failed') {
+          end(update.error);
           return;
         }
-        endpoints = news.endpoints;
-        if (news.final || run.delayPassed()) end(null);
+        endpoints = update.endpoints;
+        if (update.final || run.delayPassed()) end(null);
         // Remaining answers are awaited for the draft's resolution delay, counted from the first usable answer.
         else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(() => end(null)));
       });
@@ -110,10 +110,10 @@ export function openDiscoverer(parts: DiscoveryParts): Discoverer {
         run.cancel();
         resolve({ endpoints: advertised, names: run.names() });
       }
-      const run = new RunningDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {
-        if (news.type === 'endpoints')
-          advertised = news.endpoints.filter(({ source }) => source === 'alt-svc');
-        if (news.type === 'failed' || news.final) end();
+      const run = new RunningDiscovery(parts, query, found.get(origin) ?? new Map(), (update) => {
+        if (update.type === 'endpoints')
+          advertised = update.endpoints.filter(({ source }) => source === 'alt-svc');
+        if (update.type === 'failed' || update.final) end();
         else if (advertised.length > 0)
           forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(end));
       });
@@ -154,13 +154,13 @@ function hasIpv6(answer: Answer): boolean {
 
 /**
  * One discovery in progress: its state machine, pending questions and timers, and what was learnt. `found` contains known
- * addresses by host, for which nothing is asked. News is delivered until the run is cancelled or has failed, the first
+ * addresses by host, for which nothing is asked. Updates are delivered until the run is cancelled or has failed, the first
  * after the constructor has returned.
  */
 class RunningDiscovery {
   readonly #parts: DiscoveryParts;
   readonly #query: DiscoveryQuery;
-  readonly #listener: (news: DiscoveryNews) => void;
+  readonly #listener: (update: DiscoveryUpdate) => void;
   readonly #startMs: number;
   readonly #learnt = new LearntNames();
   /** The origin, then its alternatives. */
@@ -194,7 +194,7 @@ class RunningDiscovery {
     parts: DiscoveryParts,
     query: DiscoveryQuery,
     found: ReadonlyMap<string, readonly string[]>,
-    listener: (news: DiscoveryNews) => void,
+    listener: (update: DiscoveryUpdate) => void,
   ) {
     const { origin, alternatives } = query;
     this.#parts = parts;

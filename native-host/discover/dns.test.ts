@@ -96,11 +96,11 @@ test('failures are answers with their reason', async (t) => {
 });
 
 test('a cancelled question resolves at once, even if cancelled before it was asked', async (t) => {
-  const { server, asked, heard } = await dnsTestbed(t, () => 'silence');
+  const { server, asked, received } = await dnsTestbed(t, () => 'silence');
   const dns = openDns({ server });
   const abort = new AbortController();
   const asking = dns.ask('a.test', 'A', abort.signal);
-  await heard('A a.test');
+  await received('A a.test');
   abort.abort();
   assert.equal((await asking).ok, false);
   assert.equal((await dns.ask('a.test', 'A', abort.signal)).ok, false);

@@ -26,7 +26,7 @@ const GETADDRINFO_TTL_SECONDS = 60;
  */
 const CALLS_AT_ONCE = 2;
 /** Of a call, including waiting in the queue. Hosts on the link answer within half a second (RFC 6762 section 6). */
-const PATIENCE_MS = 1000;
+const GETADDRINFO_TIMEOUT_MS = 1000;
 /** Codes meaning that the name has no addresses, or does not exist. */
 const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND']);
 
@@ -217,7 +217,7 @@ export function lastResort(getaddrinfo: Getaddrinfo, after: Clock['after']): Get
             next();
           });
       };
-      const forget = after(PATIENCE_MS, () => {
+      const forget = after(GETADDRINFO_TIMEOUT_MS, () => {
         const at = line.indexOf(call);
         if (at !== -1) line.splice(at, 1);
         reject(Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' }));

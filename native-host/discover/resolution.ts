@@ -218,8 +218,8 @@ export class Resolution {
 
   #announce(groups: readonly Endpoint[][], final: boolean): void {
     const { endpoints, untried: beyond } = firstEndpoints(this.#sorted(groups), groups);
-    const news = this.#announced === null || !sameList(this.#announced.endpoints, endpoints);
-    if (!news && (!final || this.#announced?.final)) return;
+    const changed = this.#announced === null || !sameList(this.#announced.endpoints, endpoints);
+    if (!changed && (!final || this.#announced?.final)) return;
     this.#announced = { endpoints, final };
     const untried = beyond + this.#questions.refused() + this.#named.length - this.#alternatives.length;
     this.#actions.push({ type: 'endpoints', endpoints, final, untried });

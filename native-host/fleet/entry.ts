@@ -161,7 +161,7 @@ function failureOf({ h3Failure, h3LossRate }: HostRecord): SharedRecord['h3Failu
 export function outcomeOf(key: string, race: OriginRace, nowMs: number): SharedRecord | null {
   if (race.memory === 'none' || race.error !== undefined || isAllDisturbed(race.trials)) return null;
   const sound = { ...race, trials: [...soundTrials(race.trials)] };
-  const host = foldRace(newHost(race.origin, race.network, nowMs), { race: sound, heard: null }, nowMs);
+  const host = foldRace(newHost(race.origin, race.network, nowMs), { race: sound, received: null }, nowMs);
   const { h3AtMs, tcpProtocol } = host;
   const failure = h3AtMs === null ? failureOf(host) : null;
   if (h3AtMs === null && failure === null) return null;

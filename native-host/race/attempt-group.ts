@@ -150,17 +150,17 @@ export class AttemptGroup {
   relist(endpoints: readonly Endpoint[]): boolean {
     const before = new Set(this.#queue.map(keyOf));
     const seen = new Set<string>();
-    let news = false;
+    let hasNew = false;
     const next = endpoints.filter((endpoint) => {
       const key = keyOf(endpoint);
       if (!this.rules.transports.includes(endpoint.transport) || this.#attempted.has(key) || seen.has(key))
         return false;
       seen.add(key);
-      news ||= !before.has(key);
+      hasNew ||= !before.has(key);
       return true;
     });
     this.#queue = next.reverse();
-    return news;
+    return hasNew;
   }
 
   /**

@@ -106,11 +106,11 @@ export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
  * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
  * the other protocol still has time if the path has died since.
  */
-const REMEMBERED_PATIENCE_MS = 1000;
+const REMEMBERED_DELAY_MS = 1000;
 
 /** How long the remembered protocol is tried alone, in milliseconds. */
-export function rememberedPatienceMs(timeoutMs: number): number {
-  return Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2);
+export function rememberedDelayMs(timeoutMs: number): number {
+  return Math.min(REMEMBERED_DELAY_MS, timeoutMs / 2);
 }
 
 /** Share of a trial's remaining time during which only the first request's answer is awaited. */
@@ -126,13 +126,13 @@ export function answerDueMs(requestedMs: number, timeoutMs: number): number {
  * retransmission time-out (RFC 6298 section 2), or a single lost packet would suffice. For short trials, a third: the
  * first answer's share leaves that much to the second attempt, which needs another third to connect.
  */
-const LEAST_PATIENCE_MS = 1000;
+const MIN_WAIT_MS = 1000;
 
-const LEAST_PATIENCE_SHARE = 1 / 3;
+const MIN_WAIT_SHARE = 1 / 3;
 
 /** Whether silence of `waitedMs` is too short to count against anybody, in a trial of `timeoutMs`. */
 export function isTooShort(waitedMs: number, timeoutMs: number): boolean {
-  return waitedMs < Math.min(LEAST_PATIENCE_MS, timeoutMs * LEAST_PATIENCE_SHARE);
+  return waitedMs < Math.min(MIN_WAIT_MS, timeoutMs * MIN_WAIT_SHARE);
 }
 
 /** The error of an attempt that had too little time before the trial's end. */

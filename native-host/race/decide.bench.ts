@@ -133,10 +133,10 @@ function answersRace(
   for (const query of resolution.start(0)) {
     if (query.type !== 'query') continue;
     const answer = answers[query.kind];
-    for (const news of resolution.handle({ type: 'answer', query: query.query, answer }, 0)) {
-      if (news.type !== 'endpoints') continue;
-      listed = news.endpoints.length;
-      trial.handle(news, 0);
+    for (const action of resolution.handle({ type: 'answer', query: query.query, answer }, 0)) {
+      if (action.type !== 'endpoints') continue;
+      listed = action.endpoints.length;
+      trial.handle(action, 0);
     }
   }
   workThrough(trial, listed);

@@ -6,7 +6,7 @@ import type { AltSvcSource, AttemptError, Trial } from '@photofinish/shared/race
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import { nextPoll } from '../clock.ts';
-import type { DiscoveryNews, DiscoveryQuery, Endpoint, LiveDiscovery } from '../discover/discoverer.ts';
+import type { DiscoveryQuery, DiscoveryUpdate, Endpoint, LiveDiscovery } from '../discover/discoverer.ts';
 import { type Lateness, type LatenessWatch, NEVER_LATE, withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
@@ -15,8 +15,8 @@ import type { TrialPlan } from './plan.ts';
 import type { RaceOptions } from './run.ts';
 import {
   type AttemptAnswer,
-  type HeardAltSvc,
   later,
+  type ResponseAltSvc,
   type RunningAttempt,
   type Traffic,
   type Transport,
@@ -110,8 +110,8 @@ class RunningTrial {
   #altSvc: ReceivedAltSvc | null = null;
   readonly #altSvcOver: AltSvcByTransport = {};
   #discoveryError: AttemptError | null = null;
-  /** Discovery has produced something. */
-  #heard = false;
+  /** Discovery has reported endpoints or its failure. */
+  #hasUpdate = false;
   #live: LiveDiscovery | null = null;
   #lateAtAdoption: Lateness | null = null;
 
@@ -128,7 +128,7 @@ class RunningTrial {
   begin(): void {
     const { discovery, live } = this.#options;
     this.#performAll(this.#machine.start());
-    if (live !== null) this.#live = discovery.begin(live, (news) => this.#onNews(news));
+    if (live !== null) this.#live = discovery.begin(live, (update) => this.#onUpdate(update));
     if (this.#over.signal.aborted) this.#live?.cancel();
   }
 
@@ -223,15 +223,15 @@ class RunningTrial {
 
   #request(attempt: number): void {
     const entry = this.#entryOf(attempt);
-    const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
-    entry.handled = entry.running.request(patienceMs).then((result) => {
+    const timeoutMs = Math.max(LEAST_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
+    entry.handled = entry.running.request(timeoutMs).then((result) => {
       if (result.ok) return this.#onAnswered(attempt, result, entry);
-      if (result.heard !== undefined) this.#hear(entry, result.heard);
+      if (result.receivedAltSvc !== undefined) this.#recordAltSvc(entry, result.receivedAltSvc);
       this.#feed({ type: 'failed', attempt, ...later(result, entry.startedMs) });
     });
   }
 
-  #hear({ transport }: Entry, { altSvc, altSvcSource = 'header' }: HeardAltSvc): void {
+  #recordAltSvc({ transport }: Entry, { altSvc, altSvcSource = 'header' }: ResponseAltSvc): void {
     this.#altSvcOver[transport] ??= null;
     if (altSvc === null) return;
     this.#altSvc = { value: altSvc, source: altSvcSource };
@@ -239,7 +239,7 @@ class RunningTrial {
   }
 
   #onAnswered(attempt: number, answer: AttemptAnswer, entry: Entry): void {
-    this.#hear(entry, answer);
+    this.#recordAltSvc(entry, answer);
     if (answer.altSvc !== null)
       entry.alternatives = h3Alternatives(answer.altSvc).filter(
         (a) => this.#options.isUsable(a) && !this.#isPlanned(a),
@@ -288,10 +288,10 @@ class RunningTrial {
     this.#options.listener?.(event, transport, atMs);
   }
 
-  #onNews(news: DiscoveryNews): void {
-    this.#heard = true;
-    if (news.type === 'failed') this.#discoveryError = news.error;
-    this.#feed(news.type === 'failed' ? { type: 'discovery-failed' } : news);
+  #onUpdate(update: DiscoveryUpdate): void {
+    this.#hasUpdate = true;
+    if (update.type === 'failed') this.#discoveryError = update.error;
+    this.#feed(update.type === 'failed' ? { type: 'discovery-failed' } : update);
   }
 
   async #finish(): Promise<void> {
@@ -304,7 +304,7 @@ class RunningTrial {
     // Ended attempts still report their packet counts.
     await Promise.all(this.#attempts.map((entry) => entry.handled));
     const names = this.#live?.names() ?? null;
-    if (names !== null && !this.#heard)
+    if (names !== null && !this.#hasUpdate)
       this.#discoveryError = notInTime(origin.host, names, plan.timeoutMs, ended);
     this.#resolve({
       trial: this.#recordWith(ended),

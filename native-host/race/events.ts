@@ -16,7 +16,10 @@ export type TrialEvent =
   /** The peer responded; the handshake is not done. */
   | { readonly type: 'progressed'; readonly attempt: number; readonly transportMs: number }
   | ({ readonly type: 'established'; readonly attempt: number } & Omit<AttemptHandshake, 'ok' | 'knownRoot'>)
-  | ({ readonly type: 'failed'; readonly attempt: number } & Omit<AttemptFailure, 'ok' | 'atMs' | 'heard'>)
+  | ({ readonly type: 'failed'; readonly attempt: number } & Omit<
+      AttemptFailure,
+      'ok' | 'atMs' | 'receivedAltSvc'
+    >)
   | ({
       readonly type: 'answered';
       readonly attempt: number;

@@ -352,8 +352,8 @@ class TcpAttempt implements RunningAttempt {
     );
     const again = await this.#repeating.established;
     if (!again.ok) return this.#withOwn(later(again, beganMs));
-    const patienceMs = Math.max(1, untilMs - this.#sinceStart());
-    const answer = this.#withOwn(later(await this.#repeating.request(patienceMs), beganMs));
+    const timeoutMs = Math.max(1, untilMs - this.#sinceStart());
+    const answer = this.#withOwn(later(await this.#repeating.request(timeoutMs), beganMs));
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }

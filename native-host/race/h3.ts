@@ -22,10 +22,10 @@ import {
   type AttemptFailure,
   type AttemptHandshake,
   type AttemptTarget,
-  type HeardAltSvc,
   type IncompleteResponse,
   lazyTransport,
   misdirectedError,
+  type ResponseAltSvc,
   type RunningAttempt,
   type Transport,
 } from './transport.ts';
@@ -153,7 +153,7 @@ async function request(
   return {
     ok: true,
     status: result.status,
-    ...heardIn(result),
+    ...altSvcIn(result),
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,
@@ -195,7 +195,7 @@ function costOf({ traffic, lostPackets }: Pick<AddonFailure, 'traffic' | 'lostPa
 }
 
 /** An Alt-Svc field, its `Age` subtracted. */
-function heardIn({ altSvc, age }: Pick<AddonResponse, 'altSvc' | 'age'>): HeardAltSvc {
+function altSvcIn({ altSvc, age }: Pick<AddonResponse, 'altSvc' | 'age'>): ResponseAltSvc {
   if (altSvc === undefined) return { altSvc: null };
   return { altSvc: parseAltSvc(altSvc, ageSeconds(age ?? null)), altSvcSource: 'header' };
 }
@@ -204,7 +204,7 @@ function receivedOf({ response }: AddonFailure): IncompleteResponse {
   if (response === undefined) return {};
   const { status, firstByteMs } = response;
   const began = status !== undefined && firstByteMs !== undefined;
-  return { heard: heardIn(response), ...(began && { status, firstByteMs }) };
+  return { receivedAltSvc: altSvcIn(response), ...(began && { status, firstByteMs }) };
 }
 
 function failureOf(failure: AddonFailure): AttemptFailure {

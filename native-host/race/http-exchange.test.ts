@@ -50,11 +50,11 @@ test('an ALTSVC frame is read on the request’s stream, and on stream 0 if it n
 });
 
 test('an ALTSVC frame for another origin is ignored (RFC 7838 section 4)', async () => {
-  const heard = await altSvcOf((stream) => {
+  const received = await altSvcOf((stream) => {
     frameOn(stream, 'h3=":1"', 'https://other.test');
     stream.respond({ ':status': 204 }, { endStream: true });
   });
-  assert.deepEqual(heard, [undefined, undefined, undefined]);
+  assert.deepEqual(received, [undefined, undefined, undefined]);
 });
 
 test('Alt-Svc only in a 103 is read, over HTTP/2 and HTTP/1.1', async () => {

@@ -2,7 +2,7 @@
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Hints } from '../cache/policy.ts';
 import type { Endpoint } from '../discover/discoverer.ts';
-import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './budget.ts';
+import { type AttemptLimits, rememberedDelayMs, TRIAL_LIMITS } from './budget.ts';
 import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts';
 
@@ -46,7 +46,7 @@ export interface PlanInput
 
 /**
  * The plan of one trial. With a fresh decision only its protocol is attempted (P1, test case 3): the race is the
- * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing:
+ * fallback when that attempt fails or stays silent for `rememberedDelayMs`. HTTP/3 known to be broken costs nothing:
  * its group is empty, so the next one opens at 0 ms. Throws for a series mode.
  */
 export function planTrial(input: PlanInput): TrialPlan {
@@ -61,7 +61,7 @@ export function planTrial(input: PlanInput): TrialPlan {
     // With a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then it is tried even if known to be
     // broken.
     groups: remembered ?? (broken ? withoutH3(groups) : groups),
-    pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedPatienceMs(timeoutMs) },
+    pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedDelayMs(timeoutMs) },
     timeoutMs,
     limits: input.limits ?? TRIAL_LIMITS,
     visited: input.visited ?? new Set(),

@@ -1,7 +1,7 @@
 // The record of a race: its trials, what was learnt about the origin, a summary of each series and when it has enough
 // pairs, and the verdict. It contains data chosen by servers and resolvers, so it is cut to the bounds of its schema,
 // and what is left out is counted, so that the rest is not mistaken for the whole.
-import { altSvcOverOf, lastHeard } from '@photofinish/shared/race/alt-svc-over';
+import { altSvcOverOf, lastReceived } from '@photofinish/shared/race/alt-svc-over';
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative, DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
 import type {
@@ -62,25 +62,25 @@ export interface RaceResult {
   readonly error: AttemptError | null;
 }
 
-function textOf<Absent extends null | undefined>(heard: ReceivedAltSvc | Absent): string | Absent {
-  return heard ? heard.value.text : heard;
+function textOf<Absent extends null | undefined>(received: ReceivedAltSvc | Absent): string | Absent {
+  return received ? received.value.text : received;
 }
 
 /** The last Alt-Svc value over a transport; null: no response over it had one, undefined: there was no response. */
 function lastOver(done: readonly DrivenTrial[], transport: TransportName): ReceivedAltSvc | null | undefined {
-  return lastHeard(done.map(({ altSvcOver }) => altSvcOver[transport]));
+  return lastReceived(done.map(({ altSvcOver }) => altSvcOver[transport]));
 }
 
 /** Those given from memory, then those of the last value over each transport, the newest last. */
 function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] {
   const known = options.memory === 'none' ? null : options.known?.altSvc;
   const remembered = known ? discoveredAlternatives(known, 'memory') : [];
-  const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
+  const latest = done.findLast((d) => d.altSvc !== null)?.altSvc;
   // Repeated for the other protocol they would say nothing new.
   const others = TRANSPORTS.map((transport) => lastOver(done, transport)).filter(
-    (each) => each?.value.text !== heard?.value.text,
+    (each) => each?.value.text !== latest?.value.text,
   );
-  const answered = [...others, heard].flatMap((each) =>
+  const answered = [...others, latest].flatMap((each) =>
     each ? discoveredAlternatives(each.value, each.source === 'frame' ? 'frame' : 'answer') : [],
   );
   return [...remembered, ...answered];
@@ -109,10 +109,10 @@ function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
   const names = namesOf(raced);
   const alternatives = alternativesOf(raced);
-  const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
+  const latest = done.findLast((d) => d.altSvc !== null)?.altSvc;
   const [tcp, h3] = [lastOver(done, 'h2'), lastOver(done, 'h3')];
   return {
-    altSvc: (heard?.value ?? remembered)?.text ?? null,
+    altSvc: (latest?.value ?? remembered)?.text ?? null,
     ...altSvcOverOf(textOf(tcp), textOf(h3)),
     ...(tcp?.source === 'frame' && { altSvcSource: tcp.source }),
     knownRoot: h3Root ?? h2Root ?? null,

@@ -37,7 +37,7 @@ export function remember({
   const known = memory === 'none' || given == null ? NO_KNOWLEDGE : given;
   let decision = memory === 'full' ? known.decision : null;
   let { altSvc } = known;
-  let heardMs = clock.nowMs();
+  let receivedMs = clock.nowMs();
   const misdirected = new Set(known.misdirected === null ? [] : [known.misdirected]);
   const isUsable = (alternative: Alternative): boolean =>
     !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
@@ -46,7 +46,7 @@ export function remember({
     decision: () => decision,
     alternatives() {
       if (altSvc === null) return [];
-      const sinceSeconds = (clock.nowMs() - heardMs) / 1000;
+      const sinceSeconds = (clock.nowMs() - receivedMs) / 1000;
       return h3Alternatives(altSvc).filter((a) => a.maxAgeSeconds > sinceSeconds && isUsable(a));
     },
     isUsable,
@@ -57,7 +57,7 @@ export function remember({
         misdirected.add(`${attempt.host ?? own}:${attempt.port}`);
       if (driven.altSvc === null) return;
       altSvc = driven.altSvc.value;
-      heardMs = clock.nowMs();
+      receivedMs = clock.nowMs();
     },
   };
 }

@@ -27,7 +27,7 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
   await serving(http2(), async (port) => {
     const { answer } = await get(port, 50);
     assert.ok(!answer.ok && answer.error.code === 'response-timeout');
-    assert.deepEqual([answer.heard, answer.firstByteMs], [undefined, undefined]);
+    assert.deepEqual([answer.receivedAltSvc, answer.firstByteMs], [undefined, undefined]);
   });
   const endless = http2();
   endless.on('stream', (stream) => {
@@ -38,7 +38,7 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
     const { answer } = await get(port, 50);
     assert.ok(!answer.ok && answer.error.code === 'response-timeout');
     assert.match(answer.error.message, /although one began/);
-    assert.equal(answer.heard?.altSvc?.text, 'h3=":443"');
+    assert.equal(answer.receivedAltSvc?.altSvc?.text, 'h3=":443"');
     assert.ok(answer.firstByteMs !== undefined && answer.firstByteMs <= answer.atMs);
   });
 });
@@ -68,7 +68,7 @@ test('of a response that is cut off its header section counts as received, on h2
       const { established, answer } = await get(port);
       assert.ok(!answer.ok);
       assert.equal(answer.error.code, 'connection-closed', answer.error.message);
-      assert.equal(answer.heard?.altSvc?.text, 'h3=":443"');
+      assert.equal(answer.receivedAltSvc?.altSvc?.text, 'h3=":443"');
       const firstByteMs = answer.firstByteMs ?? Number.NaN;
       assert.ok(established.establishedMs <= firstByteMs && firstByteMs <= answer.atMs);
     });

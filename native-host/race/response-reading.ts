@@ -7,9 +7,9 @@ import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import program from '../package.json' with { type: 'json' };
 import {
   type AttemptAnswer,
-  type HeardAltSvc,
   type IncompleteResponse,
   misdirectedError,
+  type ResponseAltSvc,
 } from './transport.ts';
 
 export const USER_AGENT = `photofinish/${program.version}`;
@@ -104,7 +104,7 @@ export function readResponse(
   close: () => void,
 ): Reading {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
-  let altSvc: HeardAltSvc = { altSvc: null };
+  let altSvc: ResponseAltSvc = { altSvc: null };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;
   let bodyBytes = 0;
   let interim = 0;
@@ -124,7 +124,7 @@ export function readResponse(
       ok: false,
       error: late ? { ...error, message: `${error.message}, although one began` } : error,
       received: {
-        ...((answered !== null || altSvc.altSvc !== null) && { heard: altSvc }),
+        ...((answered !== null || altSvc.altSvc !== null) && { receivedAltSvc: altSvc }),
         ...answered,
       },
     });

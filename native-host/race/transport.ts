@@ -48,12 +48,12 @@ export function sumOfTraffic(each: readonly Traffic[]): Traffic {
 }
 
 /** An Alt-Svc value and where it was received. */
-export type HeardAltSvc = Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'>;
+export type ResponseAltSvc = Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'>;
 
 /** What was received of a response that did not complete. */
 export interface IncompleteResponse {
   /** Its Alt-Svc value, if it began, or that of an interim response or a frame before it; absent: nothing was received. */
-  readonly heard?: HeardAltSvc;
+  readonly receivedAltSvc?: ResponseAltSvc;
   /** When its header section was received, milliseconds from the attempt's start; absent: it was not. */
   readonly firstByteMs?: number;
   readonly status?: number;

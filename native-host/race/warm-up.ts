@@ -17,7 +17,7 @@ import {
 import type { AttemptTarget } from './transport.ts';
 
 /** A firewall that drops the refusal must not delay the first race. */
-const PATIENCE_MS = 100;
+const TIMEOUT_MS = 100;
 
 const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
@@ -33,8 +33,8 @@ export const WARM_UP: AttemptTarget = {
   port: DISCARD_PORT,
   host: 'warm-up.invalid',
   authority: 'warm-up.invalid',
-  initialRttMs: PATIENCE_MS,
-  handshakeTimeoutMs: PATIENCE_MS,
+  initialRttMs: TIMEOUT_MS,
+  handshakeTimeoutMs: TIMEOUT_MS,
 };
 
 /** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */

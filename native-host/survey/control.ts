@@ -222,11 +222,11 @@ export function budgetOf({ budget, survey }: ControlState): Budget | null {
   return { perNetworkPerSecond, totalPerSecond };
 }
 
-type WorkerNews = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;
+type WorkerState = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;
 
 interface PresenceCalls {
   /** What changes from one announcement to the next. */
-  readonly news: () => WorkerNews;
+  readonly state: () => WorkerState;
   /** Called with each announcement after the first. */
   readonly stored: () => void;
   readonly failed: (error: unknown) => void;
@@ -256,7 +256,7 @@ export class Presence {
   #announce(): Promise<void> {
     const { control, vantage, worker, clock } = this.#parts;
     const seenAtMs = clock.epochMs();
-    return control.announce({ vantage, worker, session: this.#session, seenAtMs, ...this.#calls.news() });
+    return control.announce({ vantage, worker, session: this.#session, seenAtMs, ...this.#calls.state() });
   }
 
   /**

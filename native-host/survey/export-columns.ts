@@ -1,5 +1,5 @@
 // The columns of a survey's Parquet files: one row for each trial of each origin, or one for an origin without trials.
-import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
+import { altSvcForNewClients } from '@photofinish/shared/race/alt-svc-over';
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
@@ -123,7 +123,7 @@ export const COLUMNS: readonly ExportColumn[] = [
     'alt_svc',
     'VARCHAR',
     'the Alt-Svc field that the origin sent, over TCP if it responded over it',
-    (r) => altSvcToNewcomers(r.race.discovered),
+    (r) => altSvcForNewClients(r.race.discovered),
   ),
   column(
     'alt_svc_h3',

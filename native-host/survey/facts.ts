@@ -1,6 +1,6 @@
 // What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report. And what
 // the results of a vantage point show together about its network.
-import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
+import { altSvcForNewClients } from '@photofinish/shared/race/alt-svc-over';
 import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { advertisedAlternatives, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
@@ -21,7 +21,7 @@ export type Facts = Readonly<ReturnType<typeof factsOf>>;
 export function factsOf(race: OriginRace) {
   const evidence = evidenceOfRace(race);
   const { attempts } = evidence;
-  const altSvc = altSvcToNewcomers(race.discovered);
+  const altSvc = altSvcForNewClients(race.discovered);
   // Servers need not send the header over HTTP/3, where it would tell nothing new.
   const isAdvertisedOverTcp = attempts.some((attempt) => !isH3(attempt) && isAnswered(attempt));
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));

@@ -26,7 +26,7 @@ const NEITHER = { h3: false, h2: false };
 
 function after(...first: readonly { h3: boolean; h2: boolean }[]): CanaryWatch {
   const watch = new CanaryWatch();
-  for (const reach of first) watch.heard(reach, 0);
+  for (const reach of first) watch.record(reach, 0);
   return watch;
 }
 
@@ -56,63 +56,63 @@ test('what this busy machine measured of a canary does not count', () => {
 test('the first round that reaches anything is the norm', () => {
   for (const reach of [BOTH, ONLY_H2, ONLY_H3]) {
     const watch = new CanaryWatch();
-    assert.deepEqual(watch.heard(reach, 0), { state: 'good' });
-    assert.deepEqual(watch.heard(reach, 30_000), { state: 'good' });
+    assert.deepEqual(watch.record(reach, 0), { state: 'good' });
+    assert.deepEqual(watch.record(reach, 30_000), { state: 'good' });
   }
   const watch = new CanaryWatch();
-  assert.deepEqual(watch.heard(NEITHER, 0), { state: 'sick', sinceMs: 0 });
-  assert.deepEqual(watch.heard(ONLY_H2, 30_000), { state: 'good' });
+  assert.deepEqual(watch.record(NEITHER, 0), { state: 'sick', sinceMs: 0 });
+  assert.deepEqual(watch.record(ONLY_H2, 30_000), { state: 'good' });
 });
 
 test('the loss of either transport is sick until it is back', () => {
   for (const less of [ONLY_H2, ONLY_H3, NEITHER]) {
     const watch = after(BOTH);
-    assert.deepEqual(watch.heard(less, 30_000), { state: 'sick', sinceMs: 30_000 });
-    assert.deepEqual(watch.heard(less, 60_000), { state: 'sick', sinceMs: 30_000 });
-    assert.deepEqual(watch.heard(BOTH, 90_000), { state: 'good' });
-    assert.deepEqual(watch.heard(less, 120_000), { state: 'sick', sinceMs: 120_000 });
+    assert.deepEqual(watch.record(less, 30_000), { state: 'sick', sinceMs: 30_000 });
+    assert.deepEqual(watch.record(less, 60_000), { state: 'sick', sinceMs: 30_000 });
+    assert.deepEqual(watch.record(BOTH, 90_000), { state: 'good' });
+    assert.deepEqual(watch.record(less, 120_000), { state: 'sick', sinceMs: 120_000 });
   }
 });
 
 test('one transport in place of the other is a loss', () => {
-  assert.deepEqual(after(ONLY_H2).heard(ONLY_H3, 1), { state: 'sick', sinceMs: 1 });
+  assert.deepEqual(after(ONLY_H2).record(ONLY_H3, 1), { state: 'sick', sinceMs: 1 });
 });
 
 test('more than before is another path, once', () => {
   const watch = after(ONLY_H2);
-  assert.deepEqual(watch.heard(BOTH, 1), { state: 'changed' });
-  assert.deepEqual(watch.heard(BOTH, 2), { state: 'good' });
-  assert.deepEqual(watch.heard(ONLY_H2, 3), { state: 'sick', sinceMs: 3 });
+  assert.deepEqual(watch.record(BOTH, 1), { state: 'changed' });
+  assert.deepEqual(watch.record(BOTH, 2), { state: 'good' });
+  assert.deepEqual(watch.record(ONLY_H2, 3), { state: 'sick', sinceMs: 3 });
 });
 
 test('what has been reached for ten minutes is the new norm', () => {
   const watch = after(BOTH);
-  assert.equal(watch.heard(ONLY_H2, 1000).state, 'sick');
-  assert.equal(watch.heard(ONLY_H2, 1000 + SETTLES_AFTER_MS - 1).state, 'sick');
-  assert.deepEqual(watch.heard(ONLY_H2, 1000 + SETTLES_AFTER_MS), { state: 'changed' });
-  assert.deepEqual(watch.heard(ONLY_H2, 1001 + SETTLES_AFTER_MS), { state: 'good' });
+  assert.equal(watch.record(ONLY_H2, 1000).state, 'sick');
+  assert.equal(watch.record(ONLY_H2, 1000 + SETTLES_AFTER_MS - 1).state, 'sick');
+  assert.deepEqual(watch.record(ONLY_H2, 1000 + SETTLES_AFTER_MS), { state: 'changed' });
+  assert.deepEqual(watch.record(ONLY_H2, 1001 + SETTLES_AFTER_MS), { state: 'good' });
 });
 
 test('reaching nothing never becomes the norm', () => {
   const watch = after(BOTH);
   for (const nowMs of [0, SETTLES_AFTER_MS, 10 * SETTLES_AFTER_MS])
-    assert.deepEqual(watch.heard(NEITHER, nowMs), { state: 'sick', sinceMs: 0 });
+    assert.deepEqual(watch.record(NEITHER, nowMs), { state: 'sick', sinceMs: 0 });
 });
 
 test('the first transport to return after a long outage is not the norm yet', () => {
   const watch = after(BOTH);
-  watch.heard(NEITHER, 0);
+  watch.record(NEITHER, 0);
   const backMs = 2 * SETTLES_AFTER_MS;
-  assert.deepEqual(watch.heard(ONLY_H2, backMs), { state: 'sick', sinceMs: 0 });
-  assert.deepEqual(watch.heard(ONLY_H2, backMs + SETTLES_AFTER_MS), { state: 'changed' });
+  assert.deepEqual(watch.record(ONLY_H2, backMs), { state: 'sick', sinceMs: 0 });
+  assert.deepEqual(watch.record(ONLY_H2, backMs + SETTLES_AFTER_MS), { state: 'changed' });
 });
 
 test('on another network the next round is the first', () => {
   const watch = after(BOTH);
-  watch.heard(ONLY_H2, 1000);
+  watch.record(ONLY_H2, 1000);
   watch.forget();
-  assert.deepEqual(watch.heard(NEITHER, 2000), { state: 'sick', sinceMs: 2000 });
-  assert.deepEqual(watch.heard(ONLY_H2, 3000), { state: 'good' });
+  assert.deepEqual(watch.record(NEITHER, 2000), { state: 'sick', sinceMs: 2000 });
+  assert.deepEqual(watch.record(ONLY_H2, 3000), { state: 'good' });
 });
 
 function holding(...endedMs: readonly number[]) {

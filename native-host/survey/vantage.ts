@@ -123,7 +123,7 @@ export class Vantage {
     if (signal.aborted) return;
     if (races.length === 0) return this.#goWithoutCanaries();
     this.#canariesOptedOut = false;
-    const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
+    const health = this.#canaries.record(reachOfCanaries(races), clock.nowMs());
     if (health.state === 'sick') {
       if (this.#sickSinceMs === null) {
         this.#endRaces();
@@ -266,7 +266,7 @@ export class CanaryWatch {
   #lesser: (Reach & { readonly sinceMs: number }) | null = null;
 
   /** The result of one round of canaries, by the monotonic clock. */
-  heard(reach: Reach, nowMs: number): Health {
+  record(reach: Reach, nowMs: number): Health {
     const normal = this.#normal;
     const reachesAny = reach.h3 || reach.h2;
     if (normal !== null && isSame(reach, normal)) {

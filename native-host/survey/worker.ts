@@ -108,7 +108,7 @@ class Worker {
     this.#troubles = new Troubles(parts.log);
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
     this.#presence = new Presence(parts, {
-      news: () => ({
+      state: () => ({
         measured: this.#measured,
         sickSinceMs: this.#vantage.sickSinceMs,
         canariesOptedOut: this.#vantage.canariesOptedOut,

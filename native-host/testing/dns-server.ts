@@ -42,7 +42,7 @@ export interface DnsTestbed {
   /** Those that are not answered, or whose answer is held back. */
   readonly held: ReadonlySet<string>;
   /** Resolves once that question has been asked. */
-  heard(question: string): Promise<void>;
+  received(question: string): Promise<void>;
 }
 
 function parameter(key: number, value: Buffer): Buffer {
@@ -122,7 +122,7 @@ export async function dnsTestbed(t: TestContext, script: Script): Promise<DnsTes
     server: `127.0.0.1:${socket.address().port}`,
     asked,
     held,
-    async heard(question) {
+    async received(question) {
       while (!asked.includes(question)) await once(questions, 'question');
     },
   };

@@ -11,8 +11,8 @@ import type { Clock } from '../clock.ts';
 import type {
   Discoverer,
   Discovery,
-  DiscoveryNews,
   DiscoveryQuery,
+  DiscoveryUpdate,
   Endpoint,
   FollowedAlternatives,
   LiveDiscovery,
@@ -149,7 +149,7 @@ class ScriptedDiscovery implements Discoverer {
     return this.#later(this.#script.takesMs, this.#found(query), givenUp, signal);
   }
 
-  begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): LiveDiscovery {
+  begin(query: DiscoveryQuery, listener: (update: DiscoveryUpdate) => void): LiveDiscovery {
     this.begun.push(query);
     this.#live += 1;
     let cancelled = false;

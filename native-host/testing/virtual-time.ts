@@ -143,7 +143,7 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
               ? {
                   ...failure(script.answerFailure),
                   ...(script.altSvc !== undefined && {
-                    heard: { altSvc: parseAltSvc(script.altSvc) },
+                    receivedAltSvc: { altSvc: parseAltSvc(script.altSvc) },
                     firstByteMs: clock.nowMs() - zeroMs - 1,
                     status: 200,
                   }),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { MAX_WAITING_BYTES, Outbox, PATIENCE_MS } from './outbox.ts';
+import { MAX_WAITING_BYTES, Outbox, STALLED_MS } from './outbox.ts';
 
 /** A pipe whose free space is controlled by the test. */
 function pipeTestbed(room = 0) {
@@ -65,7 +65,7 @@ test('a pipe that nobody reads: reported once, at the limit of bytes or time, an
   await byBytes.outbox.empty();
   const byTime = pipeTestbed();
   byTime.outbox.send(new Uint8Array(10));
-  await byTime.pass(PATIENCE_MS - 100);
+  await byTime.pass(STALLED_MS - 100);
   assert.deepEqual(byTime.stuck, []);
   await byTime.pass(200);
   assert.deepEqual(byTime.stuck, [10]);
@@ -75,7 +75,7 @@ test('a browser that reads slowly is waited for', async () => {
   const { outbox, state, stuck, got, pass } = pipeTestbed();
   outbox.send(new Uint8Array(10));
   for (let n = 0; n < 10; n += 1) {
-    await pass(PATIENCE_MS - 1000);
+    await pass(STALLED_MS - 1000);
     state.room = 1;
     await pass(100);
   }
@@ -90,6 +90,6 @@ test('nothing more is written once the browser has gone', async () => {
   const { writes } = state;
   outbox.send(new Uint8Array(10));
   await outbox.empty();
-  await pass(PATIENCE_MS * 2);
+  await pass(STALLED_MS * 2);
   assert.deepEqual([state.writes, stuck.length], [writes, 0]);
 });

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 /** Four of the largest replies; a browser this far behind is no longer reading. */
 export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** The browser reads the pipe in a thread of its own, so even a busy one reads something within seconds. */
-export const PATIENCE_MS = 60_000;
+export const STALLED_MS = 60_000;
 /** A pipe buffers 64 KiB, and there is no notification when it has space again. */
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 50;
@@ -89,7 +89,7 @@ export class Outbox {
   #isStuck(): boolean {
     const isTooMuch = this.#heldBytes + this.#parts.pipe.waitingBytes() > MAX_WAITING_BYTES;
     return (
-      isTooMuch || (this.#waiting.length > 0 && this.#parts.clock.nowMs() - this.#progressMs >= PATIENCE_MS)
+      isTooMuch || (this.#waiting.length > 0 && this.#parts.clock.nowMs() - this.#progressMs >= STALLED_MS)
     );
   }
 

@@ -63,7 +63,7 @@ interface RunningRace {
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
 
 /** A forecast later than this is for a page that is already loading; then data of all networks is used instead. */
-const READING_PATIENCE_MS = 150;
+const MAX_READ_WAIT_MS = 150;
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
@@ -201,19 +201,19 @@ export class Session {
     this.#send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: this.#parts.program });
   }
 
-  /** Calls `act` with the network's key: at once if it is known, otherwise when it is settled or patience ends. */
-  #under(key: string | null, { id, type }: Request, act: (key: string) => void, patienceMs?: number): void {
+  /** Calls `act` with the network's key: at once if it is known, otherwise when it is settled or after `maxWaitMs`. */
+  #under(key: string | null, { id, type }: Request, act: (key: string) => void, maxWaitMs?: number): void {
     if (key !== null) act(key);
     else
       void this.#parts.network
-        .settled(patienceMs)
+        .settled(maxWaitMs)
         .then(act)
         .catch((error) => this.#failed(id, type, error));
   }
 
   /** For reads, which are answered soon in any case. */
   #reading(request: Request, read: (key: string) => void): void {
-    this.#under(this.#parts.network.key(), request, read, READING_PATIENCE_MS);
+    this.#under(this.#parts.network.key(), request, read, MAX_READ_WAIT_MS);
   }
 
   /** For what needs the key itself: waits until it is certain, which it nearly always is. */

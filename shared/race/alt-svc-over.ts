@@ -8,9 +8,9 @@ type AltSvcOver = Pick<DiscoveryEvidence, 'altSvcOver'>;
  * Of what responses over one protocol carried, in order, the last value; null: none carried one. Undefined stands for no
  * response, and is the result of nothing else.
  */
-export function lastHeard<Value>(each: readonly (Value | null | undefined)[]): Value | null | undefined {
-  const heard = each.filter((value) => value !== undefined);
-  return heard.findLast((value) => value !== null) ?? heard[0];
+export function lastReceived<Value>(each: readonly (Value | null | undefined)[]): Value | null | undefined {
+  const received = each.filter((value) => value !== undefined);
+  return received.findLast((value) => value !== null) ?? received[0];
 }
 
 /** The values of both protocols as a record has them: undefined is left out. */
@@ -28,14 +28,14 @@ export function joinedAltSvcOver(
   return {
     ...(source?.altSvcSource !== undefined && { altSvcSource: source.altSvcSource }),
     ...altSvcOverOf(
-      lastHeard(each.map(({ altSvcOver }) => altSvcOver?.tcp)),
-      lastHeard(each.map(({ altSvcOver }) => altSvcOver?.h3)),
+      lastReceived(each.map(({ altSvcOver }) => altSvcOver?.tcp)),
+      lastReceived(each.map(({ altSvcOver }) => altSvcOver?.h3)),
     ),
   };
 }
 
 /** Whether the only responses were over HTTP/3, so that it is unknown what those over TCP carry. */
-export function isHeardOverH3Alone({ altSvcOver }: DiscoveryEvidence): boolean {
+export function isReceivedOverH3Only({ altSvcOver }: DiscoveryEvidence): boolean {
   return altSvcOver?.tcp === undefined && altSvcOver?.h3 != null;
 }
 
@@ -43,7 +43,7 @@ export function isHeardOverH3Alone({ altSvcOver }: DiscoveryEvidence): boolean {
  * The value that reaches a client that does not know of HTTP/3 yet: of responses over TCP, if there were any. Without a
  * value in any response, what is remembered stands.
  */
-export function altSvcToNewcomers(discovered: DiscoveryEvidence): string | null {
+export function altSvcForNewClients(discovered: DiscoveryEvidence): string | null {
   const { altSvc, altSvcOver } = discovered;
   if (altSvcOver?.tcp === undefined) return altSvc;
   return altSvcOver.tcp ?? (altSvcOver.h3 == null ? altSvc : null);

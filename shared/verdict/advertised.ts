@@ -2,7 +2,7 @@
 // there, and what is wrong with the advertisement itself.
 
 import { type Message, message } from '../language/message.ts';
-import { altSvcToNewcomers, isHeardOverH3Alone } from '../race/alt-svc-over.ts';
+import { altSvcForNewClients, isReceivedOverH3Only } from '../race/alt-svc-over.ts';
 import {
   type DnsResults,
   hostOfHttpsName,
@@ -92,10 +92,10 @@ interface ParsedEvidence extends Evidence {
 
 function parsedEvidence(evidence: Evidence): ParsedEvidence {
   const { discovered, origin } = evidence;
-  const text = altSvcToNewcomers(discovered);
+  const text = altSvcForNewClients(discovered);
   const received = text === null ? null : parseAltSvc(text);
   // What only a client of HTTP/3 has received shows no fault that keeps others from it.
-  const altSvc = isHeardOverH3Alone(discovered) ? null : received;
+  const altSvc = isReceivedOverH3Only(discovered) ? null : received;
   const byHeader = alternativesByHeader(discovered, received, origin.host);
   const offers = altSvc === null || altSvc.unread > 0 ? [] : h3Alternatives(altSvc);
   return { ...evidence, altSvc, byHeader, expired: offers.length > 0 && byHeader.length === 0 };
@@ -116,10 +116,10 @@ function isOverOnArrival(
   { alpn, host, port }: Alternative,
   { alternatives = [] }: DiscoveryEvidence,
 ): boolean {
-  const heard = alternatives.filter(
+  const received = alternatives.filter(
     (a) => a.source !== 'memory' && a.alpn === alpn && a.host === host && a.port === port,
   );
-  return heard.length > 0 && heard.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
+  return received.length > 0 && received.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
 }
 
 /**

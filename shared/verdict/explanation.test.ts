@@ -89,15 +89,15 @@ test('a record’s endpoint that no race tried is judged by the race over HTTP/3
 test('what DNS has not answered is called unknown, and a later race with an answer takes precedence', () => {
   const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
   const unheard: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
-  const heard: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
+  const received: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
   const asking = (own: DnsResults) =>
     originRace([trial([h3Failed, h2], 'h2')], { discovered: { altSvc: null, knownRoot: true, names: own } });
   const unknown = /Whether an HTTPS record advertises it is unknown/;
   const before = verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS);
   assert.equal(before.code, 'unknown', 'a record may name another port');
   assert.match(verdictText(before), unknown);
-  const later = races({ race: asking(unheard), h3: asking(heard) });
-  assert.deepEqual(discoveredIn(later).names, heard);
+  const later = races({ race: asking(unheard), h3: asking(received) });
+  assert.deepEqual(discoveredIn(later).names, received);
   const { code, text } = verdictAsText(verdictOfRaces(later, NO_OTHERS));
   assert.equal(code, 'h3-not-offered');
   assert.doesNotMatch(text, unknown);

@@ -89,20 +89,20 @@ function knowledgeOf({ lookups }: DnsResults, name: string): number {
 
 /** Adds what another race learnt of names of which less is known: not each of them follows the alternatives. */
 function withNamesOf(known: DnsResults, other: DnsResults): DnsResults {
-  const isNews = (name: string): boolean => knowledgeOf(other, name) > knowledgeOf(known, name);
+  const isBetterKnown = (name: string): boolean => knowledgeOf(other, name) > knowledgeOf(known, name);
   const untried = Math.max(known.untried ?? 0, other.untried ?? 0);
   return {
     addresses: [
       ...known.addresses,
       ...other.addresses.filter(({ host }) => known.addresses.every((each) => each.host !== host)),
     ].slice(0, MAX_ADDRESSES),
-    services: [...known.services, ...other.services.filter(({ owner }) => isNews(owner))].slice(
+    services: [...known.services, ...other.services.filter(({ owner }) => isBetterKnown(owner))].slice(
       0,
       MAX_SERVICES,
     ),
     lookups: [
-      ...known.lookups.filter(({ name }) => !isNews(name)),
-      ...other.lookups.filter(({ name }) => isNews(name)),
+      ...known.lookups.filter(({ name }) => !isBetterKnown(name)),
+      ...other.lookups.filter(({ name }) => isBetterKnown(name)),
     ].slice(0, MAX_LOOKUPS),
     ...(untried > 0 && { untried }),
   };

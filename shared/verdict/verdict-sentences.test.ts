@@ -190,8 +190,12 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   assert.equal(says(blockedHere, { attempts: [h3(unreachable), h2()] }), true);
   assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), false, 'perhaps the host’s own word');
   assert.equal(says(blockedHere, { attempts: [h3(noRoute), h2()] }), false, 'nothing was sent');
-  const heard: AttemptError = { code: 'handshake-timeout', message: 'm' };
-  assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
+  const received: AttemptError = { code: 'handshake-timeout', message: 'm' };
+  assert.equal(
+    says(blockedHere, { attempts: [h3(received), h2()] }),
+    false,
+    'the peer was received over UDP',
+  );
 });
 
 test('if a host fails while others are reached, the verdict says that it is not the network as such', () => {
