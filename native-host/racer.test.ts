@@ -8,7 +8,7 @@ import { parseOrigin } from '@photofinish/shared/web/origin';
 import { addressPolicy } from './address/guard.ts';
 import { systemClock } from './clock.ts';
 import { PACED_BY_PATH } from './race/pacing.ts';
-import { fileOutcome, openRacer } from './racer.ts';
+import { openRacer, storeOutcome } from './racer.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
 import { closedPort, LOOPBACK } from './testing/peers.ts';
 import { countTurns, TURNS_OF_PAUSE } from './testing/virtual-time.ts';
@@ -19,7 +19,7 @@ function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null
   const recordRace = ({ trials: kept }: Pick<OriginRace, 'trials'>): void => {
     seen = kept;
   };
-  fileOutcome({ recordRace }, { ...race(trials, facts), verdict });
+  storeOutcome({ recordRace }, { ...race(trials, facts), verdict });
   return seen;
 }
 

@@ -66,7 +66,7 @@ function discoveryOf({ pins, resolver, policy, clock }: RacerParts): Discoverer 
  * Stores an outcome; an aborted race, or one that never began, proves nothing about the host, and neither does a trial
  * caused by this machine's own lateness.
  */
-export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
+export function storeOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
   if (race.error !== undefined || isAllDisturbed(race.trials)) return;
   try {
     cache.recordRace({ ...race, trials: [...soundTrials(race.trials)] });
@@ -80,7 +80,7 @@ export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRa
  * The record with evidence of other hosts about UDP on this network, if it is open who is
  * responsible; the verdict takes it into account.
  */
-export function besideOthers(race: OriginRace, others: () => NetworkEvidence): OriginRace {
+export function withOtherHosts(race: OriginRace, others: () => NetworkEvidence): OriginRace {
   const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));
   if (!isFailed(h3) || !isUnanswered(h3)) return race;
   return withVerdict({ ...race, otherHosts: others() });
@@ -121,11 +121,11 @@ export async function openRacer(parts: RacerParts): Promise<RunRace> {
     // Otherwise the end of the race would be one long block of work.
     await nextPoll();
     // Everything may have been deleted meanwhile, which ends races.
-    if (raced.memory === 'full' && spec.signal?.aborted !== true) fileOutcome(parts.cache, raced);
+    if (raced.memory === 'full' && spec.signal?.aborted !== true) storeOutcome(parts.cache, raced);
     await nextPoll();
     const reported =
       raced.memory === 'full'
-        ? besideOthers(raced, () => parts.cache.udpEvidence(raced.network, raced.origin))
+        ? withOtherHosts(raced, () => parts.cache.udpEvidence(raced.network, raced.origin))
         : raced;
     await nextPoll();
     return reported;

@@ -161,7 +161,7 @@ test('a bucket that is made anew is followed again, and copied', async ({ dir })
     settings: { server: server.url, bucket: 'fleet', network: 'fleet', publish: true, saltFile, ...files },
     cache: {
       shared: () => null,
-      fileShared: (_, { malformed = 0 }) => {
+      recordShared: (_, { malformed = 0 }) => {
         refused += malformed;
       },
     },

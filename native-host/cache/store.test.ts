@@ -726,7 +726,7 @@ async function sharing(t: TestContext) {
     atMs: number,
     h3Failure: 'udp-timeout' | null = null,
     tcpProtocol: 'h2' | 'http/1.1' = 'h2',
-  ) => cache.fileShared([{ key: A, outcome: { key: A, atMs, h3Failure, tcpProtocol } }], {});
+  ) => cache.recordShared([{ key: A, outcome: { key: A, atMs, h3Failure, tcpProtocol } }], {});
   return { cache, path, clock, file };
 }
 

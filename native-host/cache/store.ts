@@ -12,7 +12,6 @@ import type { Clock } from '../clock.ts';
 import { readSalt, saltPath } from '../network/key.ts';
 import { asideFiles } from '../paths.ts';
 import { CacheUnavailable, Database, isDiskFull } from './database.ts';
-import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type PriorKnowledge, recallOf } from './policy.ts';
 import {
@@ -28,6 +27,7 @@ import {
   type SharedRefusals,
   type UseRecord,
 } from './record.ts';
+import { recordObservations, recordRace, recordShared, type SharedChange } from './recording.ts';
 import {
   addressesOf,
   countersOf,
@@ -94,7 +94,7 @@ export interface HostCache {
   /** What the organisation's machines share about an origin; null: nothing, or nothing is shared. */
   shared(origin: Origin): SharedRecord | null;
   /** Stores what the organisation's machines share, and counts what was not accepted. Throws `CacheUnavailable`. */
-  fileShared(changes: readonly SharedChange[], refused: SharedRefusals): void;
+  recordShared(changes: readonly SharedChange[], refused: SharedRefusals): void;
   sharedStats(): SharedStats;
   /**
    * How other hosts fared over UDP on a network within the last day, each kind counted up to 100. Those that failed
@@ -165,11 +165,11 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>
-      write(c, (s, nowMs) => fileObservations(s, { network, browser }, observations, { nowMs, limits })),
+      write(c, (s, nowMs) => recordObservations(s, { network, browser }, observations, { nowMs, limits })),
     recordRace(race) {
       countRace(c, race);
       const atMs = write(c, (s, nowMs) => {
-        fileRace(s, race, nowMs);
+        recordRace(s, race, nowMs);
         return nowMs;
       });
       if (database.store().store === 'memory') c.unsaved = [...c.unsaved, { race, atMs }].slice(-MAX_UNSAVED);
@@ -181,9 +181,9 @@ export function openHostCache(options: HostCacheOptions): HostCache {
         return recallOf(here, anywhere, addresses, clock.epochMs(), readShared(c, s, origin));
       }),
     shared: (origin) => database.read((s) => readShared(c, s, origin)),
-    fileShared: (changes, refused) =>
+    recordShared: (changes, refused) =>
       write(c, (s, nowMs) => {
-        fileShared(s, changes, nowMs);
+        recordShared(s, changes, nowMs);
         for (const [reason, n] of Object.entries(refused)) s.count.run(refusalCounter(reason), n);
       }),
     sharedStats: () => database.read(sharedStatsOf),
@@ -254,7 +254,7 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
   let dropped = 0;
   const isKept = (): boolean => c.database.store().store === 'sqlite';
   const result = c.database.write((s) => {
-    if (isKept()) for (const { race, atMs } of c.unsaved) fileRace(s, race, nowMs, atMs);
+    if (isKept()) for (const { race, atMs } of c.unsaved) recordRace(s, race, nowMs, atMs);
     dropped = dropUnsound(s);
     if (dropped > 0) s.count.run('unsound', dropped);
     const value = run(s, nowMs);

@@ -24,7 +24,7 @@ import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
 import { recordOnlyOn } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import { fileOutcome, type RunRace } from '../racer.ts';
+import { type RunRace, storeOutcome } from '../racer.ts';
 import { explanationText } from './explain-text.ts';
 import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
@@ -93,7 +93,7 @@ interface ExplainContext {
   readonly network: string;
   readonly signal: AbortSignal;
   /** Stores an outcome; never rejects. */
-  readonly file: (race: OriginRace) => void;
+  readonly store: (race: OriginRace) => void;
 }
 
 /** One race that ignores everything remembered. */
@@ -144,7 +144,7 @@ function hasUnansweredRecord(races: Races): boolean {
  */
 async function raceAll(context: ExplainContext): Promise<Races> {
   const race = await raceBy(context, 'race');
-  context.file(race);
+  context.store(race);
   const first = { race, v3: null, altSvc: null, h3: null, compare: null };
   if (race.trials.every((trial) => trial.adopted === null)) return first;
   const second = { ...first, v3: await raceBy(context, 'v3') };
@@ -155,7 +155,7 @@ async function raceAll(context: ExplainContext): Promise<Races> {
   const fourth = { ...third, h3: isOpen ? await raceBy(context, 'h3') : null };
   if (!isComparable(race)) return fourth;
   const compare = await raceBy(context, 'compare');
-  context.file(compare);
+  context.store(compare);
   const fifth = { ...fourth, compare };
   // It may have had the first response over TCP, which can name other endpoints than those over HTTP/3.
   const isNamedSince = fifth.altSvc === null && leavesOpen(fifth);
@@ -174,15 +174,15 @@ async function explain(
     cache.networkNames(),
     terminal,
   );
-  const filed = recordOnlyOn(where, cache);
-  const racing = await openRacerFor(command, filed);
+  const cacheHere = recordOnlyOn(where, cache);
+  const racing = await openRacerFor(command, cacheHere);
   const network = await where.settled();
   const atMs = systemClock.epochMs();
   const remembered = recalled(cache, command, { network, nowMs: atMs });
   const shared = freshShared(cache.shared(command.origin.origin), atMs);
-  const file = (race: OriginRace): void => fileOutcome(filed, race);
+  const store = (race: OriginRace): void => storeOutcome(cacheHere, race);
   const watch = stopOnMove(where, network, stop);
-  const context = { command, terminal, racing, network, signal: stop.signal, file };
+  const context = { command, terminal, racing, network, signal: stop.signal, store };
   const races = await raceAll(context).finally(watch.end);
   // They would be evidence of two networks for one verdict.
   if (watch.moved())

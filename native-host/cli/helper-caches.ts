@@ -120,7 +120,7 @@ export function copiedKeys(terminal: Pick<Terminal, 'error'>): (origin: Origin) 
  */
 export async function joinFleet(
   settings: FleetSettings,
-  cache: Pick<HostCache, 'shared' | 'fileShared'>,
+  cache: Pick<HostCache, 'shared' | 'recordShared'>,
   terminal: Pick<Terminal, 'error'>,
 ): Promise<Fleet> {
   const { openFleet } = await import('../fleet/fleet.ts');

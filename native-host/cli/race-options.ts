@@ -7,7 +7,7 @@ import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
 import { withoutZone } from '../address/address-bytes.ts';
 import { dnsServer } from '../config.ts';
-import { pinName } from '../discover/given-hosts.ts';
+import { pinName } from '../discover/known-hosts.ts';
 import { commandLine } from '../install/own-command.ts';
 import {
   DEFAULT_TIMEOUT_MS,

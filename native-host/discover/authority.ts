@@ -23,7 +23,7 @@ export interface WalkInput {
   readonly families: readonly Family[];
   readonly readServices: (records: readonly ServiceRecord[]) => ServiceAnswer;
   /** Whether the addresses of a host are known without DNS, and used whatever their family. */
-  readonly isGiven: (host: string) => boolean;
+  readonly isKnownHost: (host: string) => boolean;
   /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
   readonly pinAt: (host: string, port: number) => string | null;
 }
@@ -56,10 +56,10 @@ const NO_HINTS: Hints = { ipv4Hints: [], ipv6Hints: [] };
  * The known addresses of a host; for each family its hints until that family is answered (RFC 9460 section 7.3). A
  * family that we cannot send from is not queried and has no addresses.
  */
-function addressesOf(host: string, { questions, families, isGiven }: WalkInput, hints: Hints): string[] {
+function addressesOf(host: string, { questions, families, isKnownHost }: WalkInput, hints: Hints): string[] {
   if (isIP(host) !== 0) return [host];
   const addresses: string[] = [];
-  for (const family of isGiven(host) ? EITHER : families) {
+  for (const family of isKnownHost(host) ? EITHER : families) {
     const { answer } = questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A');
     if (answer?.ok && answer.kind !== 'HTTPS')
       for (const { address } of answer.addresses) addresses.push(address);

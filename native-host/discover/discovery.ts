@@ -18,7 +18,7 @@ import type {
   Endpoint,
   FollowedAlternatives,
 } from './discoverer.ts';
-import { createGivenHosts, type GivenHosts, type GivenHostsOptions } from './given-hosts.ts';
+import { createKnownHosts, type KnownHosts, type KnownHostsOptions } from './known-hosts.ts';
 import { LearntNames, type OpenQuery } from './learnt-names.ts';
 import {
   type Connectivity,
@@ -164,8 +164,8 @@ class RunningDiscovery {
   readonly #startMs: number;
   readonly #learnt = new LearntNames();
   /** The origin, then its alternatives. */
-  readonly #authorities: GivenHostsOptions['authorities'];
-  readonly #given: GivenHosts;
+  readonly #authorities: KnownHostsOptions['authorities'];
+  readonly #knownHosts: KnownHosts;
   readonly #timers = new Map<ResolutionTimer, () => void>();
   /** Events not yet passed to the state machine. */
   readonly #events: ResolutionEvent[] = [];
@@ -206,7 +206,7 @@ class RunningDiscovery {
       port: alternative.port,
     }));
     this.#authorities = [origin, ...advertised];
-    this.#given = createGivenHosts({ pins: parts.pins, authorities: this.#authorities, found });
+    this.#knownHosts = createKnownHosts({ pins: parts.pins, authorities: this.#authorities, found });
     void Promise.resolve().then(() => this.#start());
   }
 
@@ -253,7 +253,7 @@ class RunningDiscovery {
       return;
     }
     // An IPv4 literal needs NAT64 on a network without IPv4.
-    const concerned = this.#authorities.some(({ host }) => isIP(host) !== 6 && !this.#given.has(host));
+    const concerned = this.#authorities.some(({ host }) => isIP(host) !== 6 && !this.#knownHosts.has(host));
     this.#connectivity = concerned ? await this.#parts.connectivity(this.#dns) : ANY_FAMILY;
     // Otherwise the guard asks for the prefix, together with the names.
     if (concerned && !(this.#connectivity.ipv6 && this.#connectivity.ipv4))
@@ -261,13 +261,13 @@ class RunningDiscovery {
     if (this.#authorities.some(({ host }) => isPublicIpv6(host))) await this.#findPrefix();
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
-    const { pinAt, has: isGiven } = this.#given;
+    const { pinAt, has: isKnownHost } = this.#knownHosts;
     this.#machine = new Resolution({
       ...this.#query,
       connectivity: this.#connectivity,
-      ...{ sourceFor, random, pinAt, isGiven },
+      ...{ sourceFor, random, pinAt, isKnownHost },
     });
-    this.#notePins(this.#given.pinned);
+    this.#notePins(this.#knownHosts.pinned);
     this.#performAll(this.#machine.start(this.#sinceStart()));
     this.#drain();
   }
@@ -319,7 +319,7 @@ class RunningDiscovery {
       return;
     }
     if (note !== null) this.#leftOut = { code: 'blocked', message: note };
-    if (guarded.ok && guarded.kind === 'HTTPS') this.#notePins(this.#given.learn(guarded.services));
+    if (guarded.ok && guarded.kind === 'HTTPS') this.#notePins(this.#knownHosts.learn(guarded.services));
     this.#feed({ type: 'answer', query: number, answer: guarded });
   }
 
@@ -330,7 +330,7 @@ class RunningDiscovery {
   }
 
   #ask({ query: number, name, kind }: ResolutionAction & { type: 'query' }): void {
-    const known = this.#given.answer(name, kind);
+    const known = this.#knownHosts.answer(name, kind);
     if (known !== null) {
       this.#events.push({ type: 'answer', query: number, answer: known });
       return;

@@ -62,8 +62,8 @@ export interface Connectivity {
   readonly nat64Prefix: string | null;
 }
 
-/** Without `pinAt` and `isGiven`, no address is known without DNS. */
-export interface ResolutionOptions extends DiscoveryQuery, Partial<Pick<WalkInput, 'pinAt' | 'isGiven'>> {
+/** Without `pinAt` and `isKnownHost`, no address is known without DNS. */
+export interface ResolutionOptions extends DiscoveryQuery, Partial<Pick<WalkInput, 'pinAt' | 'isKnownHost'>> {
   readonly connectivity: Connectivity;
   /** Source address that the system would use for a destination, null without a route. Required by RFC 6724. */
   readonly sourceFor: (destination: string) => string | null;
@@ -138,11 +138,18 @@ export class Resolution {
   #failed = false;
 
   constructor(options: ResolutionOptions) {
-    const { origin, connectivity, random, sourceFor, pinAt = () => null, isGiven = () => false } = options;
+    const {
+      origin,
+      connectivity,
+      random,
+      sourceFor,
+      pinAt = () => null,
+      isKnownHost = () => false,
+    } = options;
     this.#options = options;
     this.#families = queriedFamilies(connectivity);
     const readServices = createServiceReader(random);
-    this.#walk = { questions: this.#questions, families: this.#families, readServices, pinAt, isGiven };
+    this.#walk = { questions: this.#questions, families: this.#families, readServices, pinAt, isKnownHost };
     const history = random() < 1 / HISTORY_IGNORED_ONE_IN ? new Map() : options.history;
     this.#sorted = createSorting({ nat64Prefix: connectivity.nat64Prefix, history, sourceFor });
     this.#named = alternativeAuthorities(options.alternatives, origin.host);

@@ -5,9 +5,9 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { messageOf } from '@photofinish/shared/web/untrusted';
-import type { SharedChange } from '../cache/filing.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
+import type { SharedChange } from '../cache/recording.ts';
 import type { HostCache } from '../cache/store.ts';
 import { type Clock, nextPoll, within } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
@@ -143,7 +143,7 @@ const MAX_PUBLISHED = 10_000;
 
 interface FleetParts {
   readonly settings: FleetSettings;
-  readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
+  readonly cache: Pick<HostCache, 'shared' | 'recordShared'>;
   readonly clock: Clock;
   readonly log: OnMessage;
   /** Replaces the real connection in tests. */
@@ -308,7 +308,7 @@ export class Fleet {
       // Its own outcome is no other machine's, and takes the place of what another had said before.
       else batch.push({ key, outcome: this.#isEcho(key, value) ? null : outcome });
       if (waiting > 0 && read < BATCH) continue;
-      cache.fileShared(batch, refused);
+      cache.recordShared(batch, refused);
       batch = [];
       refused = {};
       read = 0;

@@ -221,7 +221,7 @@ test('the newest outcome of the fleet cache is as old as its hour allows', (t) =
   const cache = openHostCache({ path, clock: systemClock });
   const atMs = Math.floor(systemClock.epochMs() / HOUR_MS) * HOUR_MS;
   const key = 'a';
-  cache.fileShared([{ key, outcome: { key, atMs, h3Failure: null, tcpProtocol: 'h2' } }], {});
+  cache.recordShared([{ key, outcome: { key, atMs, h3Failure: null, tcpProtocol: 'h2' } }], {});
   cache.close();
   const copied = '; 1 outcome is copied here, the newest within the last';
   assert.equal(copiedText(path, atMs + HOUR_MS), `${copied} hour`);

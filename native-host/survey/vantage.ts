@@ -5,7 +5,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { besideOthers } from '../racer.ts';
+import { withOtherHosts } from '../racer.ts';
 import { VantageEvidence } from './facts.ts';
 import { followRule, surveySpec, useRule } from './job-race.ts';
 import type { JobResult } from './messages.ts';
@@ -195,7 +195,7 @@ export class Vantage {
     this.#parts.publish(
       released.map(({ job, result }) => ({
         job,
-        result: besideOthers(result, () => this.#evidence.except(result.origin)),
+        result: withOtherHosts(result, () => this.#evidence.except(result.origin)),
       })),
     );
   }

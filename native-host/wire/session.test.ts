@@ -405,7 +405,7 @@ for (const [what, advertised, bases] of [
       const observations = [observation({ atMs: c.epochMs(), altSvc: 'h3=":443"; ma=1' })];
       if (advertised) c.session.receive({ type: 'observed', id: 2, browser: 'chromium', observations });
       const outcome = { key: A, atMs: c.epochMs(), h3Failure: null, tcpProtocol: null };
-      c.cache.fileShared([{ key: A, outcome }], {});
+      c.cache.recordShared([{ key: A, outcome }], {});
       await c.pass(2000);
       c.forecast(3);
       await c.pass(2 * EXAMINING_MS);

@@ -30,7 +30,7 @@ function persistentBase(stored: HostRecord | null, nowMs: number): HostRecord | 
   );
 }
 
-function fileOne(
+function recordObservation(
   s: Statements,
   { network, browser }: Observer,
   o: Observation,
@@ -56,7 +56,7 @@ function fileOne(
 }
 
 /** Stores what a browser saw, each observation once; returns how many were new. */
-export function fileObservations(
+export function recordObservations(
   s: Statements,
   observer: Observer,
   observations: readonly Observation[],
@@ -65,7 +65,7 @@ export function fileObservations(
   let stored = 0;
   for (const o of observations.toSorted((a, b) => a.atMs - b.atMs)) {
     if (s.putFolded.run(`${observer.browser}:${o.id}`, when.nowMs).changes === 0) continue;
-    fileOne(s, observer, o, when);
+    recordObservation(s, observer, o, when);
     stored += 1;
   }
   if (stored > 0) s.count.run('folded', stored);
@@ -79,7 +79,7 @@ export interface SharedChange {
 }
 
 /** Stores what other machines share, of each key the newest outcome that is not from the future. */
-export function fileShared(s: Statements, changes: readonly SharedChange[], nowMs: number): void {
+export function recordShared(s: Statements, changes: readonly SharedChange[], nowMs: number): void {
   for (const { key, outcome } of changes) {
     if (outcome === null) s.dropShared.run(key);
     else s.putShared.run({ ...outcome, key, nowMs });
@@ -88,7 +88,7 @@ export function fileShared(s: Statements, changes: readonly SharedChange[], nowM
 }
 
 /** Stores a race that finished now, or earlier at `atMs` unless the record of its origin has changed since. */
-export function fileRace(
+export function recordRace(
   s: Statements,
   race: Omit<OriginRace, 'verdict'>,
   nowMs: number,

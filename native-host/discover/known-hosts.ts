@@ -13,8 +13,8 @@ export function pinName(host: string, port: number): string {
   return hostPort(host, port).toLowerCase();
 }
 
-export interface GivenHosts {
-  /** The answer to a question about a given host; null: DNS has to be asked. */
+export interface KnownHosts {
+  /** The answer to a question about a known host; null: DNS has to be asked. */
   answer(name: string, kind: QueryKind): Answer | null;
   /** Hosts of which a port is pinned by the user, with the addresses. */
   readonly pinned: readonly (readonly [string, string])[];
@@ -25,7 +25,7 @@ export interface GivenHosts {
   has(host: string): boolean;
 }
 
-export interface GivenHostsOptions {
+export interface KnownHostsOptions {
   readonly pins: ReadonlyMap<string, string>;
   /** The origin, then its alternatives. */
   readonly authorities: readonly { readonly host: string; readonly port: number }[];
@@ -34,8 +34,8 @@ export interface GivenHostsOptions {
 }
 
 /** `found` takes precedence over pins. */
-export function createGivenHosts({ pins, authorities, found }: GivenHostsOptions): GivenHosts {
-  const given = new Map(found);
+export function createKnownHosts({ pins, authorities, found }: KnownHostsOptions): KnownHosts {
+  const known = new Map(found);
   const pinned: (readonly [string, string])[] = [];
   const apart = new Map<string, string>();
   const [origin] = authorities;
@@ -44,16 +44,16 @@ export function createGivenHosts({ pins, authorities, found }: GivenHostsOptions
     if (pin === undefined || found.has(host)) continue;
     // The pin of an alternative's port is none of the origin's own.
     const isOwn = host !== origin?.host || port === origin.port;
-    if (isOwn && !given.has(host)) given.set(host, [pin]);
-    else if (given.get(host)?.[0] !== pin) apart.set(pinName(host, port), pin);
+    if (isOwn && !known.has(host)) known.set(host, [pin]);
+    else if (known.get(host)?.[0] !== pin) apart.set(pinName(host, port), pin);
     if (pinned.every(([other, address]) => other !== host || address !== pin)) pinned.push([host, pin]);
   }
   return {
     pinned,
     pinAt: (host, port) => apart.get(pinName(host, port)) ?? null,
-    has: (host) => given.has(host),
+    has: (host) => known.has(host),
     answer(name, kind) {
-      const addresses = given.get(kind === 'HTTPS' ? hostOfHttpsName(name) : name);
+      const addresses = known.get(kind === 'HTTPS' ? hostOfHttpsName(name) : name);
       if (addresses === undefined) return null;
       if (kind === 'HTTPS') return { ok: true, kind, services: [] };
       const family = kind === 'A' ? 'ipv4' : 'ipv6';
@@ -67,11 +67,11 @@ export function createGivenHosts({ pins, authorities, found }: GivenHostsOptions
     learn(services) {
       const learnt = new Map<string, string>();
       for (const { target, port } of services) {
-        if (given.has(target)) continue;
+        if (known.has(target)) continue;
         const ports = [...(port === null ? [] : [port]), ...authorities.map((authority) => authority.port)];
         const pin = ports.map((at) => pins.get(pinName(target, at))).find((at) => at !== undefined);
         if (pin === undefined) continue;
-        given.set(target, [pin]);
+        known.set(target, [pin]);
         learnt.set(target, pin);
       }
       return learnt;
