@@ -9,7 +9,7 @@ import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/ou
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { SHARED_FRESH_MS } from '../../native-host/cache/policy.ts';
-import { openFleet, SAME_EVERY_MS } from '../../native-host/fleet/fleet.ts';
+import { BUCKET_CHECK_MS, openFleet } from '../../native-host/fleet/fleet.ts';
 import { emptyTally, openArchive, resultsOf } from '../../native-host/survey/archive.ts';
 import { connectTo } from '../../native-host/survey/connect.ts';
 import { Kvm } from '../../native-host/survey/nats.ts';
@@ -182,7 +182,7 @@ test('a bucket that is made anew is followed again, and copied', async ({ dir })
     await publish();
     await expect
       .poll(() => {
-        clock.skip(SAME_EVERY_MS);
+        clock.skip(BUCKET_CHECK_MS);
         return refused;
       })
       .toBe(2);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { collect } from '../../native-host/survey/collect.ts';
-import { GONE_AFTER_MS } from '../../native-host/survey/control.ts';
+import { WORKER_TIMEOUT_MS } from '../../native-host/survey/control.ts';
 import type { Survey } from '../../native-host/survey/schema.ts';
 import { statusOf } from '../../native-host/survey/status.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
@@ -377,7 +377,7 @@ test('how long a worker has been silent is measured by the server, not by its cl
   await expect.poll(() => world.raced.length).toBe(1);
   await control.follow();
   const { workers } = await statusOf(manager, control, names);
-  expect(workers.map(({ silentMs }) => silentMs < GONE_AFTER_MS)).toEqual([true]);
+  expect(workers.map(({ silentMs }) => silentMs < WORKER_TIMEOUT_MS)).toEqual([true]);
 });
 
 test('jobs of a network that does not answer are given up in the end', async ({ openSurvey }) => {

@@ -5,7 +5,7 @@ import { attempt, trial, verdictSaying } from '@photofinish/shared/testing/race-
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import '../common/catalog.ts';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { compareTrials, MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { compareTrials, MAX_PAIRS } from '@photofinish/shared/race/statistics';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { type ObservationModes, ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
@@ -163,7 +163,7 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
       adoption: { h3: 7, h2: 7, 'http/1.1': 0 },
       failed: 0,
       gainMs: comparison && gainMsOf(comparison),
-      ...(comparison && { comparison: { ...comparison, most: MOST_PAIRS } }),
+      ...(comparison && { comparison: { ...comparison, most: MAX_PAIRS } }),
       establishedMs: null,
     },
     discovered: { altSvc: H3_ADVERT, knownRoot: true },

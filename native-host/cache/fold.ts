@@ -265,7 +265,7 @@ const VARIANCE_GAIN = 1 / 4;
  * A retransmitted handshake takes a multiple of the usual time, which reflects its sender's timer and not the path:
  * samples are capped at this multiple of the old value.
  */
-const MOST_OF_OLD = 2;
+const MAX_SAMPLE_RATIO = 2;
 /** RFC 6298 section 2: the first retransmission of a SYN. A connection that took longer may have needed it. */
 const SYN_RETRANSMIT_MS = 1000;
 
@@ -296,7 +296,7 @@ export function smoothedRtt(old: RttEstimate | null, sampleMs: number): RttEstim
  */
 export function undisturbed(old: number | null, sampleMs: number): number {
   if (old === null || sampleMs < old) return sampleMs;
-  return smoothed(old, Math.min(sampleMs, MOST_OF_OLD * old));
+  return smoothed(old, Math.min(sampleMs, MAX_SAMPLE_RATIO * old));
 }
 
 /**

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { linesOf, readAhead, readRaceLine } from './input-lines.ts';
 
-const MOST_CHARS = 8;
+const MAX_CHARS = 8;
 
 async function* each(pieces: readonly string[]): AsyncGenerator<string> {
   yield* pieces;
@@ -20,12 +20,12 @@ test('the lines are those of the whole text; overlong ones are only reported as 
       const lines = cut.join('').split('\n');
       if (lines.at(-1) === '') lines.pop();
       const given: string[] = [];
-      for await (const line of linesOf(each(cut), MOST_CHARS)) given.push(line);
+      for await (const line of linesOf(each(cut), MAX_CHARS)) given.push(line);
       assert.equal(given.length, lines.length);
       for (const [index, whole] of lines.entries()) {
         const line = whole.replace(/\r$/, '');
-        if (line.length <= MOST_CHARS) assert.equal(given[index], line);
-        else assert.ok((given[index]?.length ?? 0) > MOST_CHARS && whole.startsWith(given[index] ?? ''));
+        if (line.length <= MAX_CHARS) assert.equal(given[index], line);
+        else assert.ok((given[index]?.length ?? 0) > MAX_CHARS && whole.startsWith(given[index] ?? ''));
       }
     }),
   );
@@ -36,12 +36,12 @@ test('an endless line is returned once, while it is still arriving, and no more 
   async function* endless(): AsyncGenerator<string> {
     for (;;) {
       arrived += 1;
-      yield arrived === 1000 ? '\nnext\n' : 'x'.repeat(MOST_CHARS);
+      yield arrived === 1000 ? '\nnext\n' : 'x'.repeat(MAX_CHARS);
     }
   }
-  const lines = linesOf(endless(), MOST_CHARS);
+  const lines = linesOf(endless(), MAX_CHARS);
   const { value: first } = await lines.next();
-  assert.equal(first, 'x'.repeat(2 * MOST_CHARS));
+  assert.equal(first, 'x'.repeat(2 * MAX_CHARS));
   assert.equal(arrived, 2);
   const { value: second } = await lines.next();
   assert.equal(second, 'next');

@@ -1,11 +1,11 @@
 // The options of the commands that race, with their help: race, explain and survey share what they resolve, trust and
 // wait for.
-import { LEAST_CLEAR_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { MAX_PAIRS, MIN_CLEAR_PAIRS } from '@photofinish/shared/race/statistics';
 import { MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import {
+  ABSOLUTE_MIN_ATTEMPT_DELAY_MS,
   ATTEMPT_DELAY_MS,
   DEFAULT_TIMEOUT_MS,
-  LEAST_ATTEMPT_DELAY_MS,
   MAX_ATTEMPT_DELAY_MS,
   TCP_ATTEMPT_DELAY_MS,
 } from '../race/pacing.ts';
@@ -38,9 +38,9 @@ export function repeatable(value: string, help: string, complete?: Completion) {
   return { ...valued(value, help, complete), multiple: true } as const;
 }
 
-export const MAX_LINES_AT_A_TIME = 4096;
+export const MAX_CONCURRENT_LINES = 4096;
 /** With more at a time, on any machine, the times may reflect the machine; see docs/cli.md. */
-export const SOUND_AT_A_TIME = 16;
+export const MAX_UNDISTORTED_RACES = 16;
 
 /** Divides standard input among machines, and keys the order of a survey: two of one list then compare line by line. */
 export const DEFAULT_SEED = 'photofinish';
@@ -81,11 +81,11 @@ export const RACE_OPTIONS = {
   ),
   trials: valued(
     'N',
-    `trials per origin, 1 to 100000 (default 1); in mode compare at most N pairs (default ${MOST_PAIRS}): it stops once the result is clear, which takes at least ${LEAST_CLEAR_PAIRS} pairs`,
+    `trials per origin, 1 to 100000 (default 1); in mode compare at most N pairs (default ${MAX_PAIRS}): it stops once the result is clear, which takes at least ${MIN_CLEAR_PAIRS} pairs`,
   ),
   concurrency: valued(
     'N',
-    `trials at a time, 1 to 256 (default 1); with -, races at a time, 1 to ${MAX_LINES_AT_A_TIME}; further lines wait, reported once as races-wait (default: 4, then as many as this machine can run without distorting the times). Above ${SOUND_AT_A_TIME} the times may reflect this machine (many-at-once)`,
+    `trials at a time, 1 to 256 (default 1); with -, races at a time, 1 to ${MAX_CONCURRENT_LINES}; further lines wait, reported once as races-wait (default: 4, then as many as this machine can run without distorting the times). Above ${MAX_UNDISTORTED_RACES} the times may reflect this machine (many-at-once)`,
   ),
   memory: valued(
     'MEMORY',
@@ -106,7 +106,7 @@ export const RACE_OPTIONS = {
   ),
   'attempt-delay': valued(
     'MS',
-    `Connection Attempt Delay (RFC 8305): how long to wait for an address before trying the next in parallel, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}\n  (default ${ATTEMPT_DELAY_MS}, or what is known of the path)`,
+    `Connection Attempt Delay (RFC 8305): how long to wait for an address before trying the next in parallel, ${ABSOLUTE_MIN_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}\n  (default ${ATTEMPT_DELAY_MS}, or what is known of the path)`,
   ),
   'fresh-quic': flag(
     'modes race and h3 make one more QUIC attempt when the first handshake is overdue; do so for an unknown host that has not responded at all, too',
@@ -135,7 +135,7 @@ export const RACE_OPTIONS = {
 export const EXPLAIN_OPTIONS = {
   trials: valued(
     'N',
-    `most pairs in the comparison, 1 to 100000 (default ${MOST_PAIRS}); it stops once the result is clear, which takes at least ${LEAST_CLEAR_PAIRS} pairs`,
+    `most pairs in the comparison, 1 to 100000 (default ${MAX_PAIRS}); it stops once the result is clear, which takes at least ${MIN_CLEAR_PAIRS} pairs`,
   ),
   ...FINDING,
   network: valued(

@@ -117,7 +117,7 @@ interface SurveyState {
 }
 
 /** With fewer races done a rate is chance. */
-const LEAST_FOR_RATE = 5;
+const MIN_RACES_FOR_RATE = 5;
 
 function rateText(perSecond: number): string {
   if (perSecond >= 10) return `${Math.round(perSecond)} per second`;
@@ -127,7 +127,7 @@ function rateText(perSecond: number): string {
 /** For example `412 of 5000 done, 3 failed, 38 per second, 2 min left`. */
 export function surveyText({ done, failed, total, elapsedMs }: SurveyState): string {
   const parts = [total === null ? `${done} done` : `${done} of ${total} done`, `${failed} failed`];
-  if (done < LEAST_FOR_RATE || elapsedMs <= 0) return parts.join(', ');
+  if (done < MIN_RACES_FOR_RATE || elapsedMs <= 0) return parts.join(', ');
   parts.push(rateText((1000 * done) / elapsedMs));
   if (total !== null && total > done) parts.push(`${duration((elapsedMs / done) * (total - done))} left`);
   return parts.join(', ');
@@ -163,7 +163,7 @@ export function surveyCounter(terminal: Terminal) {
 }
 
 /** Number of lines of standard input that may be read ahead. */
-const MOST_LINES_AHEAD = 100_000;
+const MAX_LINES_AHEAD = 100_000;
 
 /** Standard input as text; ends when the signal is aborted. */
 async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
@@ -201,7 +201,7 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
   const isOurs = ({ origin: { origin } }: LineRequest): boolean =>
     command.shard === null || inShard(command.shard, origin);
   // Lines of other shards are raced elsewhere, and most of them are read long before their turn.
-  const input = readAhead(linesOf(standardInput(signal), MAX_LINE_CHARS), MOST_LINES_AHEAD, (line) => {
+  const input = readAhead(linesOf(standardInput(signal), MAX_LINE_CHARS), MAX_LINES_AHEAD, (line) => {
     const read = readRaceLine(line, command.mode);
     return read?.ok === true && isOurs(read.value);
   });

@@ -1,7 +1,7 @@
 // `photofinish race`: its options, all validated before anything is raced.
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { MAX_PAIRS } from '@photofinish/shared/race/statistics';
 import { MEMORIES, MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
@@ -10,12 +10,12 @@ import { dnsServer } from '../config.ts';
 import { pinName } from '../discover/known-hosts.ts';
 import { commandLine } from '../install/own-command.ts';
 import {
+  ABSOLUTE_MIN_ATTEMPT_DELAY_MS,
   DEFAULT_TIMEOUT_MS,
-  LEAST_ATTEMPT_DELAY_MS,
   MAX_ATTEMPT_DELAY_MS,
   type PacingOptions,
 } from '../race/pacing.ts';
-import { DEFAULT_SEED, MAX_LINES_AT_A_TIME, MAX_SHARDS, RACE_OPTIONS } from './option-tables.ts';
+import { DEFAULT_SEED, MAX_CONCURRENT_LINES, MAX_SHARDS, RACE_OPTIONS } from './option-tables.ts';
 import { Complaint, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 /**
@@ -162,7 +162,7 @@ function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: bool
 
 /** How many trials, or pairs at most, an origin gets. */
 function trialsIn(mode: Mode, trials: number | null): number {
-  return trials ?? (mode === 'compare' ? MOST_PAIRS : 1);
+  return trials ?? (mode === 'compare' ? MAX_PAIRS : 1);
 }
 
 /** The command as it applies to a line that names this mode: several trials are cold, unless a memory was asked for. */
@@ -190,14 +190,14 @@ export function parseRaceCommand(args: readonly string[]) {
   if (hedge === true && mode !== 'race' && mode !== 'h3')
     throw new Complaint('bad-usage', '--fresh-quic is for modes race and h3 only');
   const fromInput = positionals.length === 1 && positionals[0] === INPUT;
-  const most = fromInput ? MAX_LINES_AT_A_TIME : 256;
+  const most = fromInput ? MAX_CONCURRENT_LINES : 256;
   const concurrencyAsked = wholeNumber('concurrency', values.concurrency, 1, most, null);
   const pacing: PacingOptions = {
     tcpAttemptDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
     attemptDelayMs: wholeNumber(
       'attempt-delay',
       values['attempt-delay'],
-      LEAST_ATTEMPT_DELAY_MS,
+      ABSOLUTE_MIN_ATTEMPT_DELAY_MS,
       MAX_ATTEMPT_DELAY_MS,
       null,
     ),

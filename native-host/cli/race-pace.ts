@@ -15,9 +15,9 @@ export function fixedPace(atMost: number): Pace {
 }
 
 /** Few enough that races hardly interfere; the cost of more is measured relative to these. */
-export const LEAST_AT_A_TIME = 4;
+export const MIN_CONCURRENT_RACES = 4;
 /** Each uses a socket or two: common limits on open files allow no more. */
-const MOST_AT_A_TIME = 256;
+const MAX_CONCURRENT_RACES = 256;
 /**
  * The busier the event loop, the longer races wait for each other: at half load, half as long as their own work; at
  * three quarters, one and a half times as long (M/D/1). So below half there may be more races, from three quarters on
@@ -39,7 +39,7 @@ export interface PaceParts {
  * running may have ended. Doubles until it was too high for the first time, then changes in steps of an eighth.
  */
 export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
-  let limit = LEAST_AT_A_TIME;
+  let limit = MIN_CONCURRENT_RACES;
   let doubles = true;
   let ended = 0;
   let beganMs = nowMs();
@@ -47,10 +47,10 @@ export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
   function look(): void {
     const share = taken();
     if (share >= LOWER_FROM) {
-      limit = Math.max(LEAST_AT_A_TIME, Math.floor(limit * 0.75));
+      limit = Math.max(MIN_CONCURRENT_RACES, Math.floor(limit * 0.75));
       doubles = false;
     } else if (share < RAISE_BELOW) {
-      limit = Math.min(MOST_AT_A_TIME, doubles ? 2 * limit : limit + Math.ceil(limit / 8));
+      limit = Math.min(MAX_CONCURRENT_RACES, doubles ? 2 * limit : limit + Math.ceil(limit / 8));
     }
   }
 

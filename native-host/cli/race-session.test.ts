@@ -8,7 +8,7 @@ import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import { summaryOf } from '../race/race-record.ts';
-import { adaptivePace, fixedPace, LEAST_AT_A_TIME, type Pace } from './race-pace.ts';
+import { adaptivePace, fixedPace, MIN_CONCURRENT_RACES, type Pace } from './race-pace.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-session.ts';
 
 function trial(establishedMs: number | null): Trial {
@@ -160,7 +160,7 @@ test('a number given explicitly is fixed', () => {
 
 test('with spare time the number doubles, up to the limit on open files', () => {
   const { pace, rounds } = testbed(() => 0.1);
-  assert.equal(pace.limit(), LEAST_AT_A_TIME);
+  assert.equal(pace.limit(), MIN_CONCURRENT_RACES);
   assert.deepEqual(rounds(8), [8, 16, 32, 64, 128, 256, 256, 256]);
 });
 
@@ -188,6 +188,6 @@ test('it yields to other load on this machine', () => {
 test('load is only evaluated when all running races may have ended, and not over short intervals', () => {
   const { pace, rounds } = testbed(() => 0);
   pace.over();
-  assert.equal(pace.limit(), LEAST_AT_A_TIME);
+  assert.equal(pace.limit(), MIN_CONCURRENT_RACES);
   assert.deepEqual(rounds(2, 20), [4, 4]);
 });

@@ -191,7 +191,7 @@ export function raceText(document: RaceDocument, paint: Paint, names: NetworkNam
 }
 
 /** Shorter if the words after the lanes are long. */
-const MOST_AXIS_COLUMNS = 44;
+const MAX_AXIS_COLUMNS = 44;
 const LABEL_COLUMNS = 8;
 const GAP = '  ';
 /** Where a lane's drawing begins; legend and margin are aligned with it. */
@@ -277,7 +277,7 @@ export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const finish = photoFinish(race);
   if (finish.lanes.every((lane) => lane.state === 'absent')) return [];
   const words = Math.max(...finish.lanes.map((lane) => laneText(lane).length));
-  const columns = Math.min(MOST_AXIS_COLUMNS, LINE_COLUMNS - AXIS_INDENT.length - GAP.length - words);
+  const columns = Math.min(MAX_AXIS_COLUMNS, LINE_COLUMNS - AXIS_INDENT.length - GAP.length - words);
   const lanes = finish.lanes.map((lane) => {
     const label = PROTOCOL_NAMES[lane.protocol].padEnd(LABEL_COLUMNS);
     const drawing = drawLane(lane, finish, columns);

@@ -20,7 +20,7 @@ import {
   networkSalt,
   sharing,
 } from './helper-caches.ts';
-import { SOUND_AT_A_TIME } from './option-tables.ts';
+import { MAX_UNDISTORTED_RACES } from './option-tables.ts';
 import { PROGRESS_EVERY_MS, raceInput } from './race-input.ts';
 import { type Pins, parseRaceCommand, type RaceCommand } from './race-options.ts';
 import {
@@ -150,7 +150,7 @@ async function raceCommandLine(session: Session, terminal: Terminal): Promise<nu
 
 function manyAtOnce(concurrency: number): string {
   const why = `with ${concurrency} at a time the times may reflect this machine rather than the network`;
-  return `${why}; use at most ${SOUND_AT_A_TIME}, or omit --concurrency`;
+  return `${why}; use at most ${MAX_UNDISTORTED_RACES}, or omit --concurrency`;
 }
 
 /** Stops a command once the machine has left the network, as `moved` tells: its races would be of two. */
@@ -174,7 +174,8 @@ export function complainOfPins({ unused }: Pins, terminal: Pick<Terminal, 'error
 /** Runs `race`; returns the documented exit code. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
-  if (command.concurrency > SOUND_AT_A_TIME) terminal.error('many-at-once', manyAtOnce(command.concurrency));
+  if (command.concurrency > MAX_UNDISTORTED_RACES)
+    terminal.error('many-at-once', manyAtOnce(command.concurrency));
   const path = cachePath(command.cacheFile);
   const { stop, forget } = stoppedByInterrupt();
   const shared = command.fleet ? fleetSettings() : null;

@@ -11,7 +11,7 @@ export interface AddressRecord {
 }
 
 /** Maximum number of records accepted per answer, from any source; the addon has the same limit (`MOST_RECORDS`). */
-export const MOST_RECORDS = 16;
+export const MAX_RECORDS = 16;
 
 /** How many records an answer had beyond those accepted; absent: none. */
 interface RecordBound {

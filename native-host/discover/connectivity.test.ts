@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAR_AWAY } from '../network/system.ts';
+import { PUBLIC_ADDRESSES } from '../network/system.ts';
 import { dnsTestbed, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
 import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';
@@ -9,7 +9,7 @@ import { openDns } from './dns.ts';
 /** A machine with these source addresses for the public Internet, and these interface addresses. */
 function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Environment {
   return {
-    sourceFor: (destination) => (destination === FAR_AWAY[6] ? v6 : v4),
+    sourceFor: (destination) => (destination === PUBLIC_ADDRESSES[6] ? v6 : v4),
     addresses: () => addresses,
   };
 }
@@ -109,7 +109,7 @@ test('on another network it is queried again; its absence is cached for a minute
   const clock = handClock();
   let self = '2001:db8::2';
   const { connectivity } = watchConnectivity(
-    { sourceFor: (to) => (to === FAR_AWAY[6] ? self : null), addresses: () => [] },
+    { sourceFor: (to) => (to === PUBLIC_ADDRESSES[6] ? self : null), addresses: () => [] },
     clock,
   );
   assert.equal((await connectivity(dns)).nat64Prefix, null);

@@ -6,7 +6,7 @@ import { familyOf } from '../address/address-bytes.ts';
 import { type AddressClass, classifyAddress } from '../address/guard.ts';
 import { NAT64_NAME, nat64PrefixOf } from '../address/nat64.ts';
 import type { Clock } from '../clock.ts';
-import { FAR_AWAY } from '../network/system.ts';
+import { PUBLIC_ADDRESSES } from '../network/system.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { Connectivity } from './resolution.ts';
 
@@ -44,8 +44,8 @@ function leadsOut(address: string | null): boolean {
  * false: there is only loopback. IPv6 is preferred unless only IPv4 has a route.
  */
 export function familiesOf({ sourceFor, addresses }: Environment): Omit<Connectivity, 'nat64Prefix'> {
-  const ipv6 = leadsOut(sourceFor(FAR_AWAY[6]));
-  const ipv4 = leadsOut(sourceFor(FAR_AWAY[4]));
+  const ipv6 = leadsOut(sourceFor(PUBLIC_ADDRESSES[6]));
+  const ipv4 = leadsOut(sourceFor(PUBLIC_ADDRESSES[4]));
   if (ipv6 || ipv4) return { ipv6, ipv4, preferred: ipv6 ? 'ipv6' : 'ipv4' };
   const own = addresses().filter(leadsOut);
   const has6 = own.some((address) => familyOf(address) === 'ipv6');
@@ -111,7 +111,7 @@ export function watchConnectivity(
   }
 
   function prefixOf(dns: DnsClient, until: keyof Lifetimes): Promise<string | null> {
-    const self = environment.sourceFor(FAR_AWAY[6]) ?? '';
+    const self = environment.sourceFor(PUBLIC_ADDRESSES[6]) ?? '';
     const last = known.get(self);
     if (last !== undefined && clock.nowMs() < last[until]) return last.prefix;
     // Prefixes of other networks need not be kept.

@@ -20,7 +20,7 @@ export interface Endpoint {
 }
 
 /** Endpoints per list: HTTP/3 and TCP at six addresses of each family, more than a trial of 3 s reaches. */
-export const MOST_ENDPOINTS = 24;
+export const MAX_ENDPOINTS = 24;
 
 /** Two endpoints have the same key if they have the same address, port and transport. */
 export function endpointKey({ transport, address, port }: Endpoint): string {

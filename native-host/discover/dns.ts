@@ -10,7 +10,7 @@ import {
   type Answer,
   type DnsClient,
   type FailedAnswer,
-  MOST_RECORDS,
+  MAX_RECORDS,
   type QueryKind,
 } from './answer.ts';
 
@@ -138,7 +138,7 @@ async function askSystem(
         .map(({ address }) => ({ address, ttlSeconds: GETADDRINFO_TTL_SECONDS }));
     return both((kind) => {
       const records = recordsOf(kind === 'A' ? 4 : 6);
-      const addresses = records.slice(0, MOST_RECORDS);
+      const addresses = records.slice(0, MAX_RECORDS);
       return { ok: true, kind, addresses, ...untried(records.length - addresses.length) };
     });
   } catch (error) {

@@ -75,7 +75,7 @@ export interface ResolutionOptions extends DiscoveryQuery, Partial<Pick<WalkInpu
 export const RESOLUTION_DELAY_MS = 50;
 
 /** Maximum number of alternatives used; each may have a host of its own, which needs three questions. */
-const MOST_ALTERNATIVES = 8;
+const MAX_ALTERNATIVES = 8;
 
 /** One resolution in this many ignores history, so that clients with different histories converge (section 5.3). */
 const HISTORY_IGNORED_ONE_IN = 16;
@@ -153,7 +153,7 @@ export class Resolution {
     const history = random() < 1 / HISTORY_IGNORED_ONE_IN ? new Map() : options.history;
     this.#sorted = createSorting({ nat64Prefix: connectivity.nat64Prefix, history, sourceFor });
     this.#named = alternativeAuthorities(options.alternatives, origin.host);
-    this.#alternatives = this.#named.slice(0, MOST_ALTERNATIVES);
+    this.#alternatives = this.#named.slice(0, MAX_ALTERNATIVES);
   }
 
   /** The first actions; called once. */

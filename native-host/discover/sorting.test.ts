@@ -15,7 +15,7 @@ import {
   resolve,
   type Testbed,
 } from '../testing/resolution.ts';
-import { type Endpoint, MOST_ENDPOINTS } from './discoverer.ts';
+import { type Endpoint, MAX_ENDPOINTS } from './discoverer.ts';
 import {
   areEnough,
   compareDestinations,
@@ -281,7 +281,7 @@ test('a longer one is truncated, and neither transport displaces the other', () 
     const list = [...places('h3', h3), ...places('h2', h2)];
     const { endpoints, untried } = firstEndpoints(list);
     assert.deepEqual(counts(endpoints), expected);
-    assert.equal(endpoints.length, MOST_ENDPOINTS);
+    assert.equal(endpoints.length, MAX_ENDPOINTS);
     assert.deepEqual(
       endpoints,
       list.filter((endpoint) => endpoints.includes(endpoint)),

@@ -5,7 +5,7 @@
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, commonPrefixBits, type Family, familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
-import { type AddressHistory, type Endpoint, MOST_ENDPOINTS } from './discoverer.ts';
+import { type AddressHistory, type Endpoint, MAX_ENDPOINTS } from './discoverer.ts';
 
 /** A row of the default policy table (RFC 6724 section 2.1). */
 interface Policy {
@@ -277,7 +277,7 @@ export function interleave<T extends InterleavedItem>(sorted: readonly T[]): T[]
 }
 
 /** Guaranteed to either transport if it has that many endpoints. */
-const HALF = MOST_ENDPOINTS / 2;
+const HALF = MAX_ENDPOINTS / 2;
 
 /** Whether no later entry of their list could be among the first. */
 export function areEnough(sorted: readonly Endpoint[]): boolean {
@@ -299,7 +299,7 @@ export function firstEndpoints(
   sorted: readonly Endpoint[],
   named: readonly (readonly Endpoint[])[] = [sorted],
 ): FirstEndpoints {
-  const endpoints = sorted.length <= MOST_ENDPOINTS ? sorted : shared(sorted);
+  const endpoints = sorted.length <= MAX_ENDPOINTS ? sorted : shared(sorted);
   const addresses = new Set(named.flatMap((group) => group.map(({ address }) => address)));
   const kept = new Set(endpoints.map(({ address }) => address));
   return { endpoints, untried: Math.max(0, addresses.size - kept.size) };
@@ -309,8 +309,8 @@ function shared(sorted: readonly Endpoint[]): Endpoint[] {
   const room = { h3: 0, h2: 0 };
   for (const { transport } of sorted) room[transport] += 1;
   const [h3, h2] = TRANSPORTS.map((name) => Math.min(room[name], HALF));
-  room.h3 = Math.min(room.h3, MOST_ENDPOINTS - (h2 ?? 0));
-  room.h2 = Math.min(room.h2, MOST_ENDPOINTS - (h3 ?? 0));
+  room.h3 = Math.min(room.h3, MAX_ENDPOINTS - (h2 ?? 0));
+  room.h2 = Math.min(room.h2, MAX_ENDPOINTS - (h3 ?? 0));
   return sorted.filter(({ transport }) => {
     room[transport] -= 1;
     return room[transport] >= 0;

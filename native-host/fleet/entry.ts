@@ -16,8 +16,8 @@ import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import { type HostRecord, newHost, type SharedRecord, type SharedRefusal } from '../cache/record.ts';
 import { exposedSecret, insecurePath, openRegular } from '../paths.ts';
 
-const LEAST_SALT_BYTES = 16;
-const MOST_SALT_BYTES = 4096;
+const MIN_SALT_BYTES = 16;
+const MAX_SALT_BYTES = 4096;
 /** 64 bits distinguish the labels of an organisation. */
 const LABEL_DIGITS = 16;
 /** 128 bits: too many to guess. */
@@ -61,11 +61,11 @@ export function readFleetSalt(path: string): Uint8Array {
   try {
     const reason = exposedSecret(fstatSync(fd)) ?? insecurePath(path);
     if (reason !== null) throw new Error(`${path} is refused: ${reason}`);
-    if (fstatSync(fd).size > MOST_SALT_BYTES)
-      throw new Error(`${path} is refused: it has more than ${MOST_SALT_BYTES} bytes`);
+    if (fstatSync(fd).size > MAX_SALT_BYTES)
+      throw new Error(`${path} is refused: it has more than ${MAX_SALT_BYTES} bytes`);
     const salt = readFileSync(fd);
-    if (salt.length < LEAST_SALT_BYTES)
-      throw new Error(`${path} is refused: it has less than ${LEAST_SALT_BYTES} bytes`);
+    if (salt.length < MIN_SALT_BYTES)
+      throw new Error(`${path} is refused: it has less than ${MIN_SALT_BYTES} bytes`);
     return salt;
   } finally {
     closeSync(fd);

@@ -14,15 +14,15 @@ import { down, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { fleetKeys, HOUR_MS, readOutcome, writeOutcome } from './entry.ts';
 import {
+  BUCKET_CHECK_MS,
   type Bucket,
   type BucketChange,
+  EMPTY_BUCKET_MS,
   type Fleet,
   logStatus,
-  MOST_READY_MS,
-  NOTHING_HELD_MS,
+  MAX_READY_MS,
   openFleet,
   RETRY_MS,
-  SAME_EVERY_MS,
 } from './fleet.ts';
 
 type Status = ReturnType<NatsConnection['status']> extends AsyncIterable<infer Each> ? Each : never;
@@ -399,11 +399,11 @@ test('a bucket that is deleted, made anew or restored is left for the one that h
     return b.cache.stats().shared > before;
   };
   assert.equal(await learns('a.test'), true);
-  await pass(2 * SAME_EVERY_MS);
+  await pass(2 * BUCKET_CHECK_MS);
   assert.deepEqual(b.said, ['outcomes are shared'], 'it is the same one');
   bucket.replace(2);
   assert.equal(await learns('b.test'), false);
-  await pass(SAME_EVERY_MS + RETRY_MS);
+  await pass(BUCKET_CHECK_MS + RETRY_MS);
   assert.equal(b.cache.stats().shared, 2, 'what it holds is copied');
   assert.deepEqual(b.said.slice(1), [
     'outcomes are not shared now: the bucket cannot be followed any more',
@@ -415,7 +415,7 @@ test('a bucket that is deleted, made anew or restored is left for the one that h
   await pass(RETRY_MS);
   assert.equal(await learns('d.test'), true, 'a lower sequence, seen after a lost connection');
   bucket.replace(null);
-  await pass(SAME_EVERY_MS);
+  await pass(BUCKET_CHECK_MS);
   assert.match(b.said.at(-1) ?? '', /^outcomes are not shared now/);
   bucket.up = false;
   await pass(RETRY_MS);
@@ -429,7 +429,7 @@ test('a server that does not say which bucket it has is followed all the same', 
   const { bucket, machine, pass } = await testbed(t);
   bucket.tells = false;
   const [a, b] = [machine('a'), machine('b')];
-  await pass(2 * SAME_EVERY_MS);
+  await pass(2 * BUCKET_CHECK_MS);
   a.race(WORKS);
   await pass();
   assert.equal(b.reachable(), 'h3 shared');
@@ -443,11 +443,11 @@ test('a process that is about to race waits for what the bucket holds, and for n
     void fleet.ready().then(() => {
       tookMs = clock.nowMs() - sinceMs;
     });
-    await pass(2 * MOST_READY_MS);
+    await pass(2 * MAX_READY_MS);
     return tookMs;
   };
   const a = machine('a');
-  assert.equal(await readyMs(a.fleet), NOTHING_HELD_MS, 'an empty bucket');
+  assert.equal(await readyMs(a.fleet), EMPTY_BUCKET_MS, 'an empty bucket');
   a.race(WORKS);
   a.race(FAILS, { origin: 'https://b.test' as Origin });
   await pass();
@@ -457,7 +457,7 @@ test('a process that is about to race waits for what the bucket holds, and for n
   bucket.up = false;
   assert.equal(await readyMs(machine('c').fleet), 0, 'the server is away');
   bucket.gate = new Promise(() => {});
-  assert.equal(await readyMs(machine('d').fleet), MOST_READY_MS, 'the server is silent');
+  assert.equal(await readyMs(machine('d').fleet), MAX_READY_MS, 'the server is silent');
 });
 
 test('a bucket is not empty because its first value waits until this process gets a processor', async (t) => {
@@ -472,12 +472,12 @@ test('a bucket is not empty because its first value waits until this process get
   await pass(0);
   // The timer of an event loop that was held up runs before it reads its sockets.
   const late = () => setImmediate(() => bucket.change(key, new TextEncoder().encode(value)));
-  clock.after(NOTHING_HELD_MS - clock.nowMs(), late);
+  clock.after(EMPTY_BUCKET_MS - clock.nowMs(), late);
   let shared = Number.NaN;
   void fleet.ready().then(() => {
     shared = cache.stats().shared;
   });
-  await pass(2 * NOTHING_HELD_MS);
+  await pass(2 * EMPTY_BUCKET_MS);
   assert.equal(shared, 1);
 });
 

@@ -129,13 +129,13 @@ async function connectBucket(
 /** How long a server that cannot be used is left alone. */
 export const RETRY_MS = 30_000;
 /** How often it is seen whether the bucket is still the one that is followed: of another one nothing would arrive. */
-export const SAME_EVERY_MS = 300_000;
+export const BUCKET_CHECK_MS = 300_000;
 /** A process that is about to race waits for what the bucket holds at most this long. */
-export const MOST_READY_MS = 10_000;
+export const MAX_READY_MS = 10_000;
 /** A server sends what there is at once; if nothing has come after this time, there is nothing. */
-export const NOTHING_HELD_MS = 500;
+export const EMPTY_BUCKET_MS = 500;
 /** How long the end of a process waits for its last publications. */
-const MOST_CLOSING_MS = 2000;
+const MAX_CLOSING_MS = 2000;
 /** Changes stored in one transaction, which blocks forecasts for a few milliseconds. */
 const BATCH = 200;
 /** Origins whose last publication is remembered. */
@@ -204,12 +204,12 @@ export class Fleet {
 
   /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
   ready(): Promise<void> {
-    return within(this.#parts.clock, MOST_READY_MS, this.#copied.promise);
+    return within(this.#parts.clock, MAX_READY_MS, this.#copied.promise);
   }
 
   /** Waits briefly until what was published is stored, and stops following. Never rejects. */
   async close(): Promise<void> {
-    await within(this.#parts.clock, MOST_CLOSING_MS, Promise.all(this.#publishing));
+    await within(this.#parts.clock, MAX_CLOSING_MS, Promise.all(this.#publishing));
     const { size } = this.#publishing;
     if (size > 0) this.#parts.log(`outcomes not published, as the server does not answer: ${size}`, true);
     this.#isClosed = true;
@@ -247,7 +247,7 @@ export class Fleet {
     this.#logged = '';
     this.#parts.log('outcomes are shared', false);
     let isEmpty = true;
-    const forget = this.#parts.clock.after(NOTHING_HELD_MS, () => {
+    const forget = this.#parts.clock.after(EMPTY_BUCKET_MS, () => {
       // What arrived while this process got no processor is read before that is concluded.
       void nextPoll().then(() => isEmpty && this.#copied.resolve());
     });
@@ -272,7 +272,7 @@ export class Fleet {
       const now: BucketState | null = await bucket.state().catch(() => known);
       if (known !== null && (now === null || isAnother(now, known))) return bucket.close().catch(() => {});
       known = now;
-      await within(this.#parts.clock, SAME_EVERY_MS, Promise.race([ended, this.#reconnected.promise]));
+      await within(this.#parts.clock, BUCKET_CHECK_MS, Promise.race([ended, this.#reconnected.promise]));
     }
   }
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import { FAR_AWAY, nudge, type RunCommand, runCommand, sourceAddress } from './system.ts';
+import { nudge, PUBLIC_ADDRESSES, type RunCommand, runCommand, sourceAddress } from './system.ts';
 import type { NetworkSnapshot, NetworkSource } from './watch.ts';
 
 interface Route {
@@ -278,7 +278,7 @@ function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ss
 /** The route of an interface used only by policy rules: its table cannot be read, but queried. */
 async function ruledRoute(machine: LinuxMachine, device: string): Promise<RouteBelowTunnel | null> {
   for (const family of [4, 6] as const) {
-    const answer = (await machine.run('ip', ['-o', 'route', 'get', FAR_AWAY[family]])) ?? '';
+    const answer = (await machine.run('ip', ['-o', 'route', 'get', PUBLIC_ADDRESSES[family]])) ?? '';
     const gateway = gatewayOfRouteGet(answer);
     if (gateway !== null) return { device, gateway, metric: 0, family: gateway.includes(':') ? 6 : 4 };
   }

@@ -1,7 +1,7 @@
 // The network on macOS, from system commands whose output is not localised.
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import { FAR_AWAY, interfacesMark, nudge, type RunCommand, runCommand } from './system.ts';
+import { interfacesMark, nudge, PUBLIC_ADDRESSES, type RunCommand, runCommand } from './system.ts';
 import type { NetworkSource } from './watch.ts';
 
 /** Another network may have given the same addresses, so the commands are repeated after this time. */
@@ -103,10 +103,10 @@ function deviceBeneath(routes: readonly MacosRoute[]): string | null {
 }
 
 async function outwardDevice({ run }: MacosSystem): Promise<string | null> {
-  const four = await run('route', ['-n', 'get', FAR_AWAY[4]]);
+  const four = await run('route', ['-n', 'get', PUBLIC_ADDRESSES[4]]);
   const device = four === null ? null : deviceOfRoute(four);
   if (device !== null) return device;
-  const six = await run('route', ['-n', 'get', '-inet6', FAR_AWAY[6]]);
+  const six = await run('route', ['-n', 'get', '-inet6', PUBLIC_ADDRESSES[6]]);
   return six === null ? null : deviceOfRoute(six);
 }
 

@@ -48,7 +48,7 @@ export function interfacesMark(): string {
  * Addresses for which no private network has a specific route: k.root-servers.net. Nothing is ever sent there;
  * connecting a UDP socket only queries the kernel for a route.
  */
-export const FAR_AWAY = { 4: '193.0.14.129', 6: '2001:7fd::1' } as const;
+export const PUBLIC_ADDRESSES = { 4: '193.0.14.129', 6: '2001:7fd::1' } as const;
 
 /** The discard service (RFC 863); whether anything listens does not matter. */
 export const DISCARD_PORT = 9;
@@ -70,7 +70,7 @@ function socketOf(family: 4 | 6) {
 export function sourceAddress(family: 4 | 6): string | null {
   const socket = socketOf(family);
   try {
-    socket.connect(DISCARD_PORT, FAR_AWAY[family]);
+    socket.connect(DISCARD_PORT, PUBLIC_ADDRESSES[family]);
     const { address } = socket.address();
     return address === '0.0.0.0' || address === '::' ? null : address;
   } catch {

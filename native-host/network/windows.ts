@@ -2,7 +2,7 @@
 // localised.
 import * as v from 'valibot';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import { FAR_AWAY, interfacesMark, type RunCommand, runCommand } from './system.ts';
+import { interfacesMark, PUBLIC_ADDRESSES, type RunCommand, runCommand } from './system.ts';
 import type { NetworkSource } from './watch.ts';
 
 /** Another network may have given the same addresses; querying again costs half a second of one core. */
@@ -23,8 +23,8 @@ $ErrorActionPreference = 'SilentlyContinue'
 $wlan = netsh wlan show interfaces | Out-String
 [Console]::OutputEncoding = [Text.Encoding]::UTF8
 function Out($a) { Find-NetRoute -RemoteIPAddress $a | Where-Object { $_.NextHop } | Select-Object -First 1 }
-$out = Out '${FAR_AWAY[4]}'
-if (-not $out) { $out = Out '${FAR_AWAY[6]}' }
+$out = Out '${PUBLIC_ADDRESSES[4]}'
+if (-not $out) { $out = Out '${PUBLIC_ADDRESSES[6]}' }
 $adapters = @(Get-NetAdapter -IncludeHidden | Where-Object Status -eq 'Up' | ForEach-Object { @{
   index = [int]$_.ifIndex; type = [int]$_.InterfaceType; hardware = [bool]$_.HardwareInterface; guid = [string]$_.InterfaceGuid } })
 $routes = @(Get-NetRoute -DestinationPrefix '0.0.0.0/0','::/0' | ForEach-Object { @{

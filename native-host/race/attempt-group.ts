@@ -6,7 +6,7 @@ import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type Endpoint, endpointKey as keyOf } from '../discover/discoverer.ts';
-import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
+import { ABSOLUTE_MIN_ATTEMPT_DELAY_MS, establishingMs } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';
 import { NO_TRAFFIC, type Packets } from './transport.ts';
 
@@ -209,7 +209,7 @@ export class AttemptGroup {
   /** A hedged attempt was started: the next endpoint waits only the draft's minimum delay after it. */
   onHedged(attempt: AttemptState): void {
     this.#last = attempt;
-    this.#nextMs = Math.max(this.#nextMs, attempt.startedMs + LEAST_ATTEMPT_DELAY_MS);
+    this.#nextMs = Math.max(this.#nextMs, attempt.startedMs + ABSOLUTE_MIN_ATTEMPT_DELAY_MS);
   }
 
   /** An attempt made progress: extends the timer by an estimate of the rest of its handshake (section 6.1). */
@@ -220,7 +220,8 @@ export class AttemptGroup {
   /** Makes the next endpoint due now, subject to the minimum delay after the last attempt in progress. */
   scheduleNow(): void {
     if (this.#last === null) return;
-    const leastMs = this.#last.phase === 'connecting' ? this.#last.startedMs + LEAST_ATTEMPT_DELAY_MS : 0;
+    const leastMs =
+      this.#last.phase === 'connecting' ? this.#last.startedMs + ABSOLUTE_MIN_ATTEMPT_DELAY_MS : 0;
     this.#nextMs = Math.min(this.#nextMs, leastMs);
   }
 }

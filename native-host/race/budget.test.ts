@@ -4,13 +4,13 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
-import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { MAX_PAIRS } from '@photofinish/shared/race/statistics';
 import fc from 'fast-check';
 import { plainPlan, race } from '../testing/race.ts';
 import { endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import {
   MAX_ATTEMPTS_PER_MINUTE,
-  MOST_ATTEMPTS_PER_TRIAL,
+  MAX_ATTEMPTS_PER_TRIAL,
   RACE_LIMITS,
   type RaceReason,
   raceBudget,
@@ -44,7 +44,7 @@ test('a trial that has used up its attempts ends without waiting for more names'
     limits: { ...TRIAL_LIMITS, endpoints: 1000 },
   });
   const { trial, starts, endedMs } = simulate({ plan, behave: () => REFUSED, lists: ever(20, ['h3', 'h2']) });
-  assert.equal(starts.length, MOST_ATTEMPTS_PER_TRIAL);
+  assert.equal(starts.length, MAX_ATTEMPTS_PER_TRIAL);
   assert.ok(endedMs < TIMEOUT_MS, `ended after ${endedMs} ms`);
   assert.equal(trial.adopted, null);
 });
@@ -172,5 +172,5 @@ test('attempts count, not only races: a few races with many attempts use up the 
 test('the limits of a single race keep the total per minute finite', () => {
   const most = MAX_ATTEMPTS_PER_MINUTE.click + RACES_AT_ONCE * RACE_LIMITS.attempts;
   assert.ok(most <= 1216, `${most} attempts`);
-  assert.ok(RACE_LIMITS.attempts >= 2 * MOST_PAIRS, 'a whole comparison');
+  assert.ok(RACE_LIMITS.attempts >= 2 * MAX_PAIRS, 'a whole comparison');
 });

@@ -5,19 +5,19 @@ import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-l
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Clock } from '../clock.ts';
-import { MOST_ENDPOINTS } from '../discover/discoverer.ts';
+import { MAX_ENDPOINTS } from '../discover/discoverer.ts';
 import type { Traffic } from './transport.ts';
 
 /** Attempts per trial: every endpoint of a look-up once, and some twice or at endpoints named by an answer. */
-export const MOST_ATTEMPTS_PER_TRIAL = 32;
+export const MAX_ATTEMPTS_PER_TRIAL = 32;
 
 /**
  * Network cost of all attempts in both directions after which no more are started; a comparison of fifteen pairs with
  * the longest answers read stays below it. Attempts in progress at that point have their own limits.
  */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** The same in packets of 1 KiB. */
-const MOST_PACKETS = 16_384;
+const MAX_PACKETS = 16_384;
 
 /** Limits on the number of attempts and endpoints, and on their total network cost. */
 export interface AttemptLimits {
@@ -35,10 +35,10 @@ export function isUsedUp(limits: AttemptLimits, attempts: number, traffic: Traff
 
 /** Limits of every trial, whoever requested it. */
 export const TRIAL_LIMITS: AttemptLimits = {
-  attempts: MOST_ATTEMPTS_PER_TRIAL,
-  endpoints: MOST_ENDPOINTS,
-  bytes: MOST_BYTES,
-  packets: MOST_PACKETS,
+  attempts: MAX_ATTEMPTS_PER_TRIAL,
+  endpoints: MAX_ENDPOINTS,
+  bytes: MAX_BYTES,
+  packets: MAX_PACKETS,
 };
 
 /**

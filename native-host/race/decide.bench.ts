@@ -7,7 +7,7 @@ import type { Mode } from '@photofinish/shared/race/terms';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import { type Endpoint, MOST_ENDPOINTS } from '../discover/discoverer.ts';
+import { type Endpoint, MAX_ENDPOINTS } from '../discover/discoverer.ts';
 import { Resolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/race.ts';
 import type { AttemptLimits } from './budget.ts';
@@ -161,7 +161,7 @@ export function scenarioOf(scenario: Scenario, count: number): () => void {
   const origin = parsedOrigin();
   const answers = answersFor(count);
   const listed = answersRace(plan, origin, answers);
-  const due = Math.min(count, MOST_ENDPOINTS);
+  const due = Math.min(count, MAX_ENDPOINTS);
   if (listed !== due) throw new Error(`${listed} endpoints came of the answers, not ${due}`);
   return () => answersRace(plan, origin, answers);
 }

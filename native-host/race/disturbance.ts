@@ -120,7 +120,7 @@ const TIMES_SHARE = 0.2;
  * Shorter delays do not indicate a busy machine: the trial's own cryptography, compilation and garbage collection block
  * the loop for a few milliseconds on any machine, tens on a slow one.
  */
-const LEAST_TIMES_MS = 50;
+const MIN_DISTURBING_MS = 50;
 
 /** Failures of attempts whose peer may have stopped waiting for us. */
 const PEER_GAVE_UP: ReadonlySet<AttemptErrorCode> = new Set([
@@ -168,7 +168,7 @@ function disturbanceOf(
   if (trial.establishedMs === null) return null;
   // QUIC times its handshakes itself, so late processing does not affect its times.
   const lost = Math.min(lostMs(decided), trial.establishedMs);
-  return lost >= Math.max(LEAST_TIMES_MS, TIMES_SHARE * trial.establishedMs) ? 'times' : null;
+  return lost >= Math.max(MIN_DISTURBING_MS, TIMES_SHARE * trial.establishedMs) ? 'times' : null;
 }
 
 /** The trial with the effect of lateness on it; `timeoutMs` is the trial's time-out. */

@@ -23,7 +23,7 @@ import {
 } from './transport.ts';
 
 /** For an event handled after the deadline and before its timer: the attempt that it starts gets this minimum time. */
-const LEAST_TIMEOUT_MS = 1;
+const MIN_TIMEOUT_MS = 1;
 
 /** A preallocated reason, because without one every abort creates an exception with a stack. */
 const OVER = new Error('the trial is over');
@@ -175,7 +175,7 @@ class RunningTrial {
       host: origin.host,
       authority: this.#authority,
       initialRttMs: plan.pacing.initialRttMs,
-      handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
+      handshakeTimeoutMs: Math.max(MIN_TIMEOUT_MS, plan.timeoutMs - startedMs),
       onTransport: () => this.#feed({ type: 'progressed', attempt, transportMs: this.#sinceStart() }),
     });
     const handled = running.established.then((handshake) => {
@@ -223,7 +223,7 @@ class RunningTrial {
 
   #request(attempt: number): void {
     const entry = this.#entryOf(attempt);
-    const timeoutMs = Math.max(LEAST_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
+    const timeoutMs = Math.max(MIN_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
     entry.handled = entry.running.request(timeoutMs).then((result) => {
       if (result.ok) return this.#onAnswered(attempt, result, entry);
       if (result.receivedAltSvc !== undefined) this.#recordAltSvc(entry, result.receivedAltSvc);

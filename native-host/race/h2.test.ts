@@ -203,7 +203,7 @@ test('a connection that ends between handshake and request reports the reason: a
 });
 
 /** What the kernel buffers of server and client hold besides what is read, in a process that runs both. */
-const MOST_SENT_BYTES = 32 * 1024 * 1024;
+const MAX_SENT_BYTES = 32 * 1024 * 1024;
 
 /** Writes the same bytes repeatedly until nobody accepts them any more; returns the number of bytes written. */
 function flood(socket: Socket, bytes: Buffer): () => number {
@@ -232,7 +232,7 @@ test('endless TLS messages before the handshake, which the client has to skip', 
     const { error, traffic } = await failureOf(transport.start(target(port)));
     isTooLarge(error);
     assert.ok((traffic?.bytes ?? 0) > 1024 * 1024, 'and it is told what was read');
-    assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+    assert.ok(sent() < MAX_SENT_BYTES, `${sent()} bytes`);
   });
 });
 
@@ -259,7 +259,7 @@ for (const [what, kind, stream, codes] of FLOODS)
       if (kind === 0xfa) isTooLarge(answer.error);
       assert.ok(codes.includes(answer.error.code), JSON.stringify(answer.error));
       assert.ok(sent() > 0);
-      assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+      assert.ok(sent() < MAX_SENT_BYTES, `${sent()} bytes`);
     });
   });
 
@@ -276,7 +276,7 @@ test('HTTP/1.1: endless interim responses', async () => {
     const { answer } = await get(port);
     assert.ok(!answer.ok);
     assert.match(answer.error.message, /more than the 64 interim responses/);
-    assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+    assert.ok(sent() < MAX_SENT_BYTES, `${sent()} bytes`);
   });
 });
 
@@ -294,6 +294,6 @@ test('HTTP/2: interim responses of a few bytes each, 75,000 per MiB', async () =
     const { answer } = await get(port);
     assert.ok(!answer.ok);
     assert.match(answer.error.message, /more than the 64 interim responses/);
-    assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+    assert.ok(sent() < MAX_SENT_BYTES, `${sent()} bytes`);
   });
 });

@@ -56,7 +56,7 @@ export function notInTime(
 }
 
 /** Concurrent look-ups: a few hundred questions in one burst overflow home routers. */
-export const LOOK_UPS_AT_ONCE = 32;
+export const MAX_CONCURRENT_LOOKUPS = 32;
 
 interface Slots {
   taken: number;
@@ -69,7 +69,7 @@ const slotsOf = new WeakMap<Discoverer, Slots>();
 async function takeSlot(discovery: Discoverer, signal: AbortSignal): Promise<() => void> {
   const slots = slotsOf.get(discovery) ?? { taken: 0, line: [] };
   slotsOf.set(discovery, slots);
-  if (slots.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
+  if (slots.taken >= MAX_CONCURRENT_LOOKUPS && !signal.aborted)
     await new Promise<void>((resolve) => {
       slots.line.push(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });

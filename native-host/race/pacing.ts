@@ -45,7 +45,7 @@ interface HedgeRule {
 /** Maximum duration of a trial unless configured. */
 export const DEFAULT_TIMEOUT_MS = 3000;
 /** How long a comparison requested by a message continues while undecided; each pair takes at most 6 s. */
-export const MOST_SERIES_MS = 45_000;
+export const MAX_SERIES_MS = 45_000;
 
 /** P2: the fixed delay after which old HTTP starts. */
 export const TCP_ATTEMPT_DELAY_MS = 10;
@@ -60,7 +60,7 @@ export const MAX_ATTEMPT_DELAY_MS = 2000;
  * "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6): applied
  * between attempts in progress; after a failed one the next starts at once (docs/departures.md).
  */
-export const LEAST_ATTEMPT_DELAY_MS = 10;
+export const ABSOLUTE_MIN_ATTEMPT_DELAY_MS = 10;
 
 /** quinn's first probe time-out, in initial round-trip times, before it has a sample. */
 const INITIAL_RTTS_PER_PTO = 3;
@@ -101,7 +101,7 @@ function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: Hed
   if (configuredMs !== null) return configuredMs;
   if (typeof hints.shared?.h3Failure === 'string') return 0;
   if (hints.h3 !== null) {
-    const behindMs = hedge === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
+    const behindMs = hedge === null ? 0 : ABSOLUTE_MIN_ATTEMPT_DELAY_MS;
     return Math.min(handshakeOverdueMs(hints.h3) + behindMs, MAX_ATTEMPT_DELAY_MS);
   }
   return hints.h2 === null
@@ -111,7 +111,8 @@ function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: Hed
 
 /** The Connection Attempt Delay after an attempt of this transport (section 6 of the draft). */
 function attemptDelayMs(hints: Hints, transport: TransportName, configuredMs: number | null): number {
-  if (configuredMs !== null) return bounded(configuredMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+  if (configuredMs !== null)
+    return bounded(configuredMs, ABSOLUTE_MIN_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
   const path = pathOf(hints, transport);
   return path === null
     ? ATTEMPT_DELAY_MS
@@ -143,7 +144,7 @@ function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRu
 function handshakeOverdueMs(path: PathHint): number {
   return bounded(
     overdueMs(path.handshakeMs ?? path.srttMs, path),
-    LEAST_ATTEMPT_DELAY_MS,
+    ABSOLUTE_MIN_ATTEMPT_DELAY_MS,
     MAX_ATTEMPT_DELAY_MS,
   );
 }
@@ -152,7 +153,7 @@ function handshakeOverdueMs(path: PathHint): number {
  * The estimated remaining time of an attempt whose first sign of life took `roundTripMs` (section 6.1 of the draft).
  */
 export function establishingMs(roundTripMs: number): number {
-  return bounded(ROUND_TRIPS_TO_ESTABLISH * roundTripMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+  return bounded(ROUND_TRIPS_TO_ESTABLISH * roundTripMs, ABSOLUTE_MIN_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
 /** The transport's own history, or else the other's: both take the same path. */

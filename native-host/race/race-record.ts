@@ -17,8 +17,8 @@ import type {
 } from '@photofinish/shared/race/outcome';
 import {
   compareTrials,
-  LEAST_PAIRS,
-  MOST_PAIRS,
+  MAX_PAIRS,
+  MIN_PAIRS,
   roundedMs,
   statistics,
   wholePairs,
@@ -158,8 +158,8 @@ export function withVerdict(race: UnjudgedRace): OriginRace {
  */
 export function isSettled(trials: readonly Trial[], mostPairs: number, late: boolean): boolean {
   const pairs = trials.length / 2;
-  if (!Number.isInteger(pairs) || pairs < LEAST_PAIRS) return false;
-  if (late || wholePairs(trials.slice(-2 * LEAST_PAIRS)).length === 0) return true;
+  if (!Number.isInteger(pairs) || pairs < MIN_PAIRS) return false;
+  if (late || wholePairs(trials.slice(-2 * MIN_PAIRS)).length === 0) return true;
   return (compareTrials(trials, mostPairs)?.quicker ?? null) !== null;
 }
 
@@ -174,7 +174,7 @@ function compared(trials: readonly Trial[], mostPairs: number): Pick<Summary, 'g
  * Counts and statistics of a series; h3 + h2 + http/1.1 + failed = trials. `mostPairs` is the maximum number of pairs
  * of a series. A series has no time statistics here: a median across two protocols is the time of neither.
  */
-export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: number = MOST_PAIRS): Summary {
+export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: number = MAX_PAIRS): Summary {
   const adopted = (protocol: Trial['adopted']): number => trials.filter((t) => t.adopted === protocol).length;
   const times = timedTrials(trials).flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]));
   const series = MODE_RULES[mode].kind === 'series';

@@ -165,7 +165,7 @@ export function readResponse(
 }
 
 /** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
-const MOST_SECONDS = 2 ** 31;
+const MAX_SECONDS = 2 ** 31;
 
 /**
  * The seconds of an `Age` field (RFC 9111 section 5.1), 0 without one. Of several members the first counts; anything but
@@ -174,7 +174,7 @@ const MOST_SECONDS = 2 ** 31;
 export function ageSeconds(value: string | null): number {
   const [first = ''] = (value ?? '').split(',', 1);
   const digits = first.trim();
-  return /^[0-9]+$/.test(digits) ? Math.min(Number(digits), MOST_SECONDS) : 0;
+  return /^[0-9]+$/.test(digits) ? Math.min(Number(digits), MAX_SECONDS) : 0;
 }
 
 /**

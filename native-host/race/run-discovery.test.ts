@@ -17,7 +17,7 @@ import type { Discoverer, Discovery } from '../discover/discoverer.ts';
 import { openDiscoverer } from '../discover/discovery.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import { type Script, virtualTime } from '../testing/virtual-time.ts';
-import { LOOK_UPS_AT_ONCE, lookUp, notInTime } from './look-up.ts';
+import { lookUp, MAX_CONCURRENT_LOOKUPS, notInTime } from './look-up.ts';
 import { raceOrigin } from './run.ts';
 
 test('names are looked up once before the trials, outside their time', async () => {
@@ -437,7 +437,7 @@ async function many(count: number, takesMs: number | null, timeoutMs: number) {
 test('two hundred dead names: concurrency is bounded, and waiting for a slot uses no time-out', async () => {
   const { codes, most, endedMs } = await many(200, 1000, 3000);
   assert.deepEqual([...codes], ['no-address'], 'the last ones began after 6 s, and had their own 3 s');
-  assert.equal(most, LOOK_UPS_AT_ONCE);
+  assert.equal(most, MAX_CONCURRENT_LOOKUPS);
   assert.equal(endedMs, 7000);
 });
 
@@ -463,7 +463,7 @@ test('a look-up waiting for its slot ends with its signal', async () => {
   } as Discoverer;
   const options = { discovery, timeoutMs: 60_000, clock, signal: stop.signal };
   clock.after(10, () => stop.abort());
-  const all = Array.from({ length: 2 * LOOK_UPS_AT_ONCE }, () => lookUp(query, options));
+  const all = Array.from({ length: 2 * MAX_CONCURRENT_LOOKUPS }, () => lookUp(query, options));
   await run(Promise.all(all));
   assert.equal(clock.nowMs(), 10);
 });

@@ -2,7 +2,7 @@
 // The caller stores what was learnt.
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { MAX_PAIRS } from '@photofinish/shared/race/statistics';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { PriorKnowledge } from '../cache/policy.ts';
@@ -158,7 +158,7 @@ function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): bool
   const { options, usage } = race;
   const { limits } = options;
   if (limits !== undefined && isUsedUp(limits, usage.attempts, usage.traffic)) return true;
-  const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
+  const { mode, pairs = MAX_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
   if (MODE_RULES[mode].kind !== 'series') return false;
   return isSettled(
     done.map(({ trial }) => trial),
@@ -172,7 +172,7 @@ function scheduleOf(options: RaceOptions): Mode[] {
   const rules = MODE_RULES[options.mode];
   if (rules.kind === 'race') return Array<Mode>(options.trials).fill(options.mode);
   const [first, second] = rules.pair;
-  return Array.from({ length: options.pairs ?? MOST_PAIRS }, (_, pair): Mode[] =>
+  return Array.from({ length: options.pairs ?? MAX_PAIRS }, (_, pair): Mode[] =>
     pair % 2 === 0 ? [first, second] : [second, first],
   ).flat();
 }

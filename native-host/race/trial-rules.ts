@@ -9,7 +9,7 @@ import { type Endpoint, endpointKey } from '../discover/discoverer.ts';
 import { AttemptGroup, AttemptState, attemptOf, type Phase, waitedMs } from './attempt-group.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort, isUsedUp } from './budget.ts';
 import type { TimerName, TrialAction } from './events.ts';
-import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
+import { ABSOLUTE_MIN_ATTEMPT_DELAY_MS, establishingMs } from './pacing.ts';
 import type { TrialPlan } from './plan.ts';
 import { NO_TRAFFIC } from './transport.ts';
 
@@ -189,7 +189,7 @@ export function beginHedged(s: TrialState, nowMs: number): void {
   const started = s.attempts
     .filter((attempt) => attempt.phase === 'connecting')
     .map((attempt) => attempt.startedMs);
-  const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
+  const earliestMs = Math.max(...started) + ABSOLUTE_MIN_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
     setTimer(s, 'hedge', earliestMs);
     return;

@@ -191,7 +191,7 @@ async function* zstdFrames(path: string, damaged: (atByte: number) => void): Asy
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 /** Named at most: a damaged disk could make as many as there are lines. */
 const BAD_LINES_NAMED = 1000;
-const MOST_REASON_CHARS = 200;
+const MAX_REASON_CHARS = 200;
 /** As many fit the column of their numbers. */
 const MAX_JOBS = 2 ** 31 - 1;
 
@@ -269,7 +269,7 @@ function notListed(job: number, { list }: Survey): string {
 /** The result on a line, or why there is none. */
 function readLine(text: string, { vantage }: Segment, { survey }: Archive): SurveyResult | string {
   const read = v.safeParse(lineSchema, text);
-  if (!read.success) return issueText(read.issues[0]).slice(0, MOST_REASON_CHARS);
+  if (!read.success) return issueText(read.issues[0]).slice(0, MAX_REASON_CHARS);
   const result = read.output;
   if (result.survey !== survey.survey) return `it belongs to the survey ${result.survey}`;
   if (result.vantage !== vantage) return `it belongs to the vantage point ${result.vantage}`;
@@ -339,7 +339,7 @@ const deadTextSchema = v.pipe(v.string(), v.parseJson(), deadLineSchema);
 /** The job on a line, or why there is none. */
 function readDead(text: string, { survey }: Archive): DeadLine | string {
   const read = v.safeParse(deadTextSchema, text);
-  if (!read.success) return issueText(read.issues[0]).slice(0, MOST_REASON_CHARS);
+  if (!read.success) return issueText(read.issues[0]).slice(0, MAX_REASON_CHARS);
   return read.output.job > survey.list.jobs ? notListed(read.output.job, survey) : read.output;
 }
 

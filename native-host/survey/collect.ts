@@ -16,7 +16,7 @@ import {
 import { isFull, reasonOf, Troubles } from './connect.ts';
 import type { Control } from './control.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey, valueIn } from './schema.ts';
+import { deadSchema, MAX_DELIVERIES_REASON, postponedSchema, type Survey, valueIn } from './schema.ts';
 import { fetched, type SurveyNames, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
@@ -110,7 +110,7 @@ async function deadOf({ manager, names }: CollectionParts, data: Uint8Array): Pr
   const { stream, consumer, stream_seq: seq } = advisory;
   const message = stream === names.streams.later ? await manager.streams.getMessage(stream, { seq }) : null;
   const postponed = message === null ? null : valueIn(postponedSchema, message.data);
-  return { vantage: consumer, job: postponed?.job ?? seq, reason: DELIVERED_TOO_OFTEN };
+  return { vantage: consumer, job: postponed?.job ?? seq, reason: MAX_DELIVERIES_REASON };
 }
 
 /** Writes the jobs that were given up beside the results, all of them anew; also after an interrupt, the usual end. */

@@ -8,8 +8,8 @@ import {
   budgetOf,
   type ControlState,
   changed,
-  GONE_AFTER_MS,
   NOTHING,
+  WORKER_TIMEOUT_MS,
   workerKey,
 } from './control.ts';
 import { NO_LIST } from './opt-out.ts';
@@ -159,7 +159,7 @@ test('one of anything is in the singular', () => {
 test('a worker is at work, sick, or silent, whatever it said before', () => {
   const line = (over: Partial<typeof WORKER_STATUS>) =>
     statusText({ ...EMPTY, workers: [{ ...WORKER_STATUS, ...over }] }).split('\n')[1];
-  assert.match(line({ silentMs: GONE_AFTER_MS }) ?? '', /at work$/);
+  assert.match(line({ silentMs: WORKER_TIMEOUT_MS }) ?? '', /at work$/);
   assert.match(line({ sickSinceMs: 5 }) ?? '', /its canaries fail: it writes nothing$/);
   assert.match(
     line({ sickSinceMs: 5, canariesOptedOut: true }) ?? '',
@@ -167,7 +167,7 @@ test('a worker is at work, sick, or silent, whatever it said before', () => {
   );
   for (const sickSinceMs of [null, 5])
     assert.match(
-      line({ silentMs: GONE_AFTER_MS + 1, sickSinceMs }) ?? '',
+      line({ silentMs: WORKER_TIMEOUT_MS + 1, sickSinceMs }) ?? '',
       /silent for 7 s; it keeps its share/,
     );
 });

@@ -21,7 +21,7 @@ import type { WorkerParts } from './worker.ts';
 /** Written this often by every worker. */
 const HEARTBEAT_MS = 2000;
 /** A worker whose last heartbeat is older does not run any more, unless its machine sleeps. */
-export const GONE_AFTER_MS = 7000;
+export const WORKER_TIMEOUT_MS = 7000;
 
 /** Within this time a server that answers has sent the next of what a bucket contains. */
 const PRESENT_WITHIN_MS = 10_000;
@@ -268,7 +268,7 @@ export class Presence {
     // An announcement of ours may have arrived although its acknowledgement did not.
     const seen = this.#seen();
     const before = seen?.session === this.#session ? undefined : seen;
-    const untilMs = clock.nowMs() + GONE_AFTER_MS;
+    const untilMs = clock.nowMs() + WORKER_TIMEOUT_MS;
     while (before !== undefined && clock.nowMs() < untilMs && !signal.aborted) {
       const now = this.#seen();
       if (now === undefined) break;

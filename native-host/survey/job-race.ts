@@ -2,7 +2,7 @@
 // postponement, or a reason to give the job up.
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
+import { MAX_PAIRS } from '@photofinish/shared/race/statistics';
 import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
@@ -44,7 +44,7 @@ export function surveySpec(
   memory: 'none' | 'hints' = 'none',
 ): RaceSpec {
   const count =
-    requestedMode === mode && trials !== null ? trials : requestedMode === 'compare' ? MOST_PAIRS : 1;
+    requestedMode === mode && trials !== null ? trials : requestedMode === 'compare' ? MAX_PAIRS : 1;
   return {
     ...where,
     origin,

@@ -20,7 +20,7 @@ import type { WorkerParts } from './worker.ts';
 const FETCH_MS = 1000;
 const RETRY_MS = 1000;
 /** While more jobs than that are postponed, no further ones are taken from the list. */
-const MOST_POSTPONED = 1000;
+const MAX_POSTPONED = 1000;
 
 interface IntakeParts
   extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock'> {
@@ -73,7 +73,7 @@ export class Intake {
       }
       try {
         consumer ??= await client.consumers.get(names.streams[from], vantage);
-        if (from === 'todo' && (await this.#postponed()) > MOST_POSTPONED) {
+        if (from === 'todo' && (await this.#postponed()) > MAX_POSTPONED) {
           await pause(FETCH_MS);
           continue;
         }

@@ -112,16 +112,16 @@ const PART = /^opt-out\.([0-9a-f-]{36})\.(\d{1,3})$/;
 /** A server refuses messages of more than 1 MiB unless it is configured otherwise. */
 const PART_BYTES = 256 * 1024;
 /** About 10 MB, which a worker reads in two seconds. */
-const MOST_ENTRIES = 500_000;
+const MAX_ENTRIES = 500_000;
 /** As many as the index of a key can tell. */
-const MOST_PARTS = 1000;
+const MAX_PARTS = 1000;
 /** Another operator may replace a list while it is read. */
 const READINGS = 5;
 
 const headSchema = v.object({
   generation: v.pipe(v.string(), v.uuid()),
-  parts: v.pipe(count, v.maxValue(MOST_PARTS)),
-  entries: v.pipe(count, v.maxValue(MOST_ENTRIES)),
+  parts: v.pipe(count, v.maxValue(MAX_PARTS)),
+  entries: v.pipe(count, v.maxValue(MAX_ENTRIES)),
 });
 type Head = v.InferOutput<typeof headSchema>;
 const partSchema = v.array(v.pipe(v.string(), v.maxLength(253)));
@@ -282,10 +282,10 @@ export async function addToOptOut(store: ListStore, more: readonly string[]): Pr
 async function write(store: ListStore, before: StoredEntry, entries: readonly string[]): Promise<boolean> {
   const { bucket } = store;
   const parts = partsOf(entries);
-  if (entries.length > MOST_ENTRIES || parts.length > MOST_PARTS)
+  if (entries.length > MAX_ENTRIES || parts.length > MAX_PARTS)
     throw new Complaint(
       'bad-survey',
-      `the opt-out list would have ${entries.length} entries, and ${MOST_ENTRIES} are possible; name networks, or a name above many others`,
+      `the opt-out list would have ${entries.length} entries, and ${MAX_ENTRIES} are possible; name networks, or a name above many others`,
     );
   const generation = crypto.randomUUID();
   for (const [index, part] of parts.entries()) await bucket.put(partKey(generation, index), part);

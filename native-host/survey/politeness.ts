@@ -48,7 +48,7 @@ export const LONGEST_BACK_OFF_MS = 3_600_000;
 const REFUSALS_KEPT_MS = 600_000;
 const SWEEP_EVERY_MS = 10_000;
 /** About 40 MB. */
-const MOST_NETWORKS = 262_144;
+const MAX_NETWORKS = 262_144;
 
 /** Sums of fractions of tokens may be short of a whole one by rounding. */
 const ROUNDING = 1e-6;
@@ -197,7 +197,7 @@ export class Politeness {
       if (state !== undefined) wait(state.backOffBeganMs + state.backOffMs, 'backing-off');
     }
     const unknown = networks.filter((network) => !this.#networks.has(network)).length;
-    if (this.#networks.size + unknown > MOST_NETWORKS) wait(this.#sweptMs + SWEEP_EVERY_MS, 'many-networks');
+    if (this.#networks.size + unknown > MAX_NETWORKS) wait(this.#sweptMs + SWEEP_EVERY_MS, 'many-networks');
     return againMs > nowMs ? { ok: false, reason, againMs } : null;
   }
 

@@ -110,13 +110,13 @@ export const deadSchema = v.object({
 export type DeadJob = v.InferOutput<typeof deadSchema>;
 
 /** The server's own reason: delivered as often as may be, without a result. */
-export const DELIVERED_TOO_OFTEN = 'max-deliveries';
+export const MAX_DELIVERIES_REASON = 'max-deliveries';
 /** The same as a line of the archive, with what the server has told. */
 export const deadLineSchema = v.object({
   ...deadSchema.entries,
   vantage: nameSchema,
   job: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  reason: v.picklist([...DEAD_REASONS, DELIVERED_TOO_OFTEN]),
+  reason: v.picklist([...DEAD_REASONS, MAX_DELIVERIES_REASON]),
 });
 export type DeadLine = v.InferOutput<typeof deadLineSchema>;
 

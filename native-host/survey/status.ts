@@ -1,6 +1,6 @@
 // Where a survey stands, from the server's own counts and the workers' announcements.
 import { plural } from '../cli/text.ts';
-import { type Announcement, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
+import { type Announcement, budgetOf, type Control, WORKER_TIMEOUT_MS } from './control.ts';
 import type { JetStreamManager } from './nats.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
 
@@ -70,7 +70,7 @@ function workerText(status: WorkerStatus): string {
   const { worker, vantage, measured, silentMs } = status;
   const seconds = Math.round(silentMs / 1000);
   const state =
-    silentMs > GONE_AFTER_MS
+    silentMs > WORKER_TIMEOUT_MS
       ? `silent for ${seconds} s; it keeps its share of the budget until it is withdrawn`
       : healthText(status);
   return `  worker ${worker} at ${vantage}: ${measured} measured, ${state}`;

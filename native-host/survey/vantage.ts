@@ -16,7 +16,7 @@ import type { WorkerParts } from './worker.ts';
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
 const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 /** How long a sick vantage keeps its jobs before it lets them go. */
-export const KEEPS_JOBS_MS = 600_000;
+export const MAX_JOB_HOLD_MS = 600_000;
 
 const NO_CANARY_LEFT =
   'every canary of the survey has opted out: nothing vouches for what is measured, and it needs others';
@@ -131,7 +131,7 @@ export class Vantage {
       }
       this.#discard();
       this.#sickSinceMs ??= clock.epochMs();
-      if (clock.nowMs() - health.sinceMs >= KEEPS_JOBS_MS) letGo();
+      if (clock.nowMs() - health.sinceMs >= MAX_JOB_HOLD_MS) letGo();
       return;
     }
     const recovers = this.#sickSinceMs !== null;

@@ -27,15 +27,15 @@ import { type OptOut, optOut } from './opt-out.ts';
 import { Politeness } from './politeness.ts';
 import { type JobSource, requestOf, type Survey, type Task, taskOf } from './schema.ts';
 import { ACK_WAIT_MS, causeOf, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
-import { KEEPS_JOBS_MS, Vantage, type VantageParts } from './vantage.ts';
+import { MAX_JOB_HOLD_MS, Vantage, type VantageParts } from './vantage.ts';
 
 /** Results that wait for a canary at most: then one is asked early. */
-const MOST_HELD = MAX_UNACKNOWLEDGED / 2;
+const MAX_HELD_RESULTS = MAX_UNACKNOWLEDGED / 2;
 /** Without canaries, results are published this often. */
 const PUBLISH_EVERY_MS = 1000;
 const RETRY_MS = 1000;
 /** Postponed jobs that a worker holds while they wait for their budget. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 /** Where an address is busy, and no time is known: about a race. */
 const BUSY_MS = 250;
 /** A job that has its turn within this time is not worth a message. */
@@ -232,7 +232,7 @@ class Worker {
   }
 
   async #postpone(task: Task, inMs: number): Promise<void> {
-    const isShort = inMs <= HOLDS_MS && this.#waiting.size < MOST_WAITING;
+    const isShort = inMs <= HOLDS_MS && this.#waiting.size < MAX_WAITING;
     if (task.from === 'later' || isShort) return this.#hold(task, inMs);
     return this.#outbox.postpone(task);
   }
@@ -249,7 +249,7 @@ class Worker {
       const { againMs, backsOff } = outcome;
       const inMs = againMs === null ? BUSY_MS : Math.max(0, againMs - this.#parts.clock.nowMs());
       // Kept, its jobs would hold up those of all other networks.
-      if (backsOff && task.from === 'later' && inMs > KEEPS_JOBS_MS)
+      if (backsOff && task.from === 'later' && inMs > MAX_JOB_HOLD_MS)
         return this.#outbox.giveUp(task, 'no-answer');
       return this.#postpone(task, inMs);
     }
@@ -286,9 +286,9 @@ class Worker {
   #room(from: JobSource): number {
     const { control, pace } = this.#parts;
     if (this.#vantage.sickSinceMs !== null || control.state().paused) return 0;
-    if (this.#vantage.held >= MOST_HELD) return 0;
+    if (this.#vantage.held >= MAX_HELD_RESULTS) return 0;
     const room = 2 * pace.limit() - this.#racing - this.#queue.length;
-    return from === 'later' ? Math.min(room, MOST_WAITING - this.#waiting.size) : room;
+    return from === 'later' ? Math.min(room, MAX_WAITING - this.#waiting.size) : room;
   }
 
   /** Nothing more comes and nothing is under way, so nothing is gained by waiting for the next canary. */
@@ -335,7 +335,7 @@ class Worker {
       const everyMs = survey.canaries.length === 0 ? PUBLISH_EVERY_MS : canaryEveryMs(nowMs - beganMs);
       const untilMs = nowMs + everyMs;
       while (!this.#over && !done() && clock.nowMs() < untilMs) {
-        if (this.#vantage.held >= MOST_HELD) break;
+        if (this.#vantage.held >= MAX_HELD_RESULTS) break;
         if (this.#vantage.held > 0 && this.#isExhausted()) break;
         await this.#pause(untilMs - clock.nowMs());
       }

@@ -6,7 +6,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config.ts';
 import { RACE_LIMITS } from '../race/budget.ts';
-import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS, PACED_BY_PATH } from '../race/pacing.ts';
+import { DEFAULT_TIMEOUT_MS, MAX_SERIES_MS, PACED_BY_PATH } from '../race/pacing.ts';
 import { openRacer } from '../racer.ts';
 import type { RaceRunner } from './session.ts';
 import '@photofinish/shared/language/english';
@@ -36,7 +36,7 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       memory: 'full',
       trials: 1,
       timeoutMs: DEFAULT_TIMEOUT_MS,
-      seriesMs: MOST_SERIES_MS,
+      seriesMs: MAX_SERIES_MS,
       limits: RACE_LIMITS,
     });
 }

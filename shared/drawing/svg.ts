@@ -143,13 +143,13 @@ export function decoration(name: string, size: Size, grid: Size, ...content: rea
   return element('svg', attributes, ...content);
 }
 
-const MOST_TICKS = 5;
+const MAX_TICKS = 5;
 /** Below a nanosecond there is nothing to distinguish, and powers of ten underflow to 0. */
-const LEAST_AXIS = 1e-6;
+const MIN_AXIS_LENGTH = 1e-6;
 
 /** Round steps of 1, 2 or 5 times a power of ten from 0 up to `max`, at most five after 0. */
 export function axisTicks(max: number): number[] {
-  const rough = Math.max(max, LEAST_AXIS) / MOST_TICKS;
+  const rough = Math.max(max, MIN_AXIS_LENGTH) / MAX_TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
   const count = Math.floor(max / step + 1e-9);

@@ -10,9 +10,9 @@ import {
   comparePairs,
   comparisonOf,
   differsBetween,
-  LEAST_CLEAR_PAIRS,
-  LEAST_PAIRS,
-  MOST_PAIRS,
+  MAX_PAIRS,
+  MIN_CLEAR_PAIRS,
+  MIN_PAIRS,
   median,
   type PairMs,
   pairGains,
@@ -58,7 +58,7 @@ function compareInTurn(
   const pairs: PairMs[] = [];
   for (;;) {
     pairs.push(pair(tailed(h3Ms, tail, random), tailed(h2Ms, tail, random)));
-    if (pairs.length < LEAST_PAIRS) continue;
+    if (pairs.length < MIN_PAIRS) continue;
     const result = comparePairs(pairs, most);
     if (result === null) throw new Error('three pairs are compared');
     if (result.quicker !== null || pairs.length === most) return result;
@@ -74,7 +74,7 @@ function share(count: number, happens: () => boolean): number {
 for (const trueMs of [5, 50, 300])
   test(`two sides of ${trueMs} ms with heavy tails: a winner is named in at most 5 % of comparisons`, () => {
     const random = seededRandom(trueMs);
-    const named = share(4000, () => compareInTurn(trueMs, trueMs, MOST_PAIRS, random).quicker !== null);
+    const named = share(4000, () => compareInTurn(trueMs, trueMs, MAX_PAIRS, random).quicker !== null);
     assert.ok(named <= 0.05, `${named}`);
   });
 
@@ -85,7 +85,7 @@ for (const [tail, least] of [
   test(`with tails "${tail}": at most 5 % of equals have a winner, and gains of 20 % almost never the wrong one`, () => {
     const random = seededRandom(11);
     const quicker = (h3Ms: number, h2Ms: number) =>
-      compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random, TAILS[tail]).quicker;
+      compareInTurn(h3Ms, h2Ms, MAX_PAIRS, random, TAILS[tail]).quicker;
     const named = share(4000, () => quicker(50, 50) !== null);
     assert.ok(named <= 0.05, `${named}`);
     const results = Array.from({ length: 4000 }, () => quicker(40, 50));
@@ -98,7 +98,7 @@ test('a change between two equal comparisons is reported in at most 5 %, a much 
   const random = seededRandom(13);
   const changed = (h2Ms: number) =>
     share(2000, () =>
-      differsBetween(compareInTurn(40, 50, MOST_PAIRS, random), compareInTurn(40, h2Ms, MOST_PAIRS, random)),
+      differsBetween(compareInTurn(40, 50, MAX_PAIRS, random), compareInTurn(40, h2Ms, MAX_PAIRS, random)),
     );
   const [same, other] = [changed(50), changed(100)];
   assert.ok(same <= 0.05, `${same}`);
@@ -135,7 +135,7 @@ for (const [h3Ms, h2Ms] of [
   test(`the faster of ${h3Ms} and ${h2Ms} ms is found within 15 pairs in at least 90 % of comparisons`, () => {
     const random = seededRandom(h2Ms);
     const right = h3Ms < h2Ms ? 'h3' : 'h2';
-    const found = share(4000, () => compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random).quicker === right);
+    const found = share(4000, () => compareInTurn(h3Ms, h2Ms, MAX_PAIRS, random).quicker === right);
     assert.ok(found >= 0.9, `${found}`);
   });
 
@@ -152,8 +152,8 @@ test('three pairs that agree are not yet enough, seven are', () => {
 
 test('with fewer than six pairs nothing is decided, not even by the last ones', () => {
   const decided = (count: number) => comparePairs(repeat(count, pair(10, 90)), count)?.quicker;
-  assert.equal(decided(LEAST_CLEAR_PAIRS - 1), null);
-  assert.equal(decided(LEAST_CLEAR_PAIRS), 'h3');
+  assert.equal(decided(MIN_CLEAR_PAIRS - 1), null);
+  assert.equal(decided(MIN_CLEAR_PAIRS), 'h3');
   assert.deepEqual([5, 6, 7].map(areTooFewPairs), [true, true, false]);
 });
 

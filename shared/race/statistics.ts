@@ -44,11 +44,11 @@ export function statistics(values: readonly number[]): Statistics | null {
 }
 
 /** Fewer pairs have no meaningful median. */
-export const LEAST_PAIRS = 3;
+export const MIN_PAIRS = 3;
 /** Fewer pairs name no side, even as the last ones and if all agree: chance does that in more than 5 % of cases. */
-export const LEAST_CLEAR_PAIRS = 6;
+export const MIN_CLEAR_PAIRS = 6;
 /** An undecided comparison without a requested length continues up to this number. */
-export const MOST_PAIRS = 15;
+export const MAX_PAIRS = 15;
 
 /** The probability of naming a side if there is no difference at all. */
 const ERROR_RATE = 0.05;
@@ -68,11 +68,11 @@ const NORMAL_95 = 1.96;
 const NORMAL_REST = 2.576;
 
 /** With fewer pairs the interval of the median difference contains it in fewer than 95 % of cases. */
-const LEAST_PAIRS_OF_INTERVAL = 6;
+const MIN_PAIRS_FOR_INTERVAL = 6;
 
 /** Smaller differences do not matter: the larger of these two applies. */
-export const LEAST_DIFFERENCE_MS = 1;
-export const LEAST_DIFFERENCE_SHARE = 0.02;
+export const MIN_DIFFERENCE_MS = 1;
+export const MIN_DIFFERENCE_SHARE = 0.02;
 
 /** Times of one pair, in milliseconds: the same origin over each protocol, one right after the other. */
 export interface PairMs {
@@ -91,9 +91,9 @@ export type PairedComparison = Readonly<Omit<Comparison, 'most'>>;
  */
 export function comparePairs(
   pairsMs: readonly PairMs[],
-  most: number = Math.max(MOST_PAIRS, pairsMs.length),
+  most: number = Math.max(MAX_PAIRS, pairsMs.length),
 ): PairedComparison | null {
-  if (pairsMs.length < LEAST_PAIRS) return null;
+  if (pairsMs.length < MIN_PAIRS) return null;
   const h3Ms = median(pairsMs.map(({ h3 }) => h3)) ?? 0;
   const h2Ms = median(pairsMs.map(({ h2 }) => h2)) ?? 0;
   const differences = pairsMs.map(({ h3, h2 }) => h2 - h3);
@@ -203,7 +203,7 @@ function intervalOfMedian(values: readonly number[]): readonly [number, number] 
 
 /** The smallest difference between times like these that matters. */
 export function leastDifferenceMs(...timesMs: readonly number[]): number {
-  return Math.max(LEAST_DIFFERENCE_MS, LEAST_DIFFERENCE_SHARE * Math.max(...timesMs));
+  return Math.max(MIN_DIFFERENCE_MS, MIN_DIFFERENCE_SHARE * Math.max(...timesMs));
 }
 
 /**
@@ -211,7 +211,7 @@ export function leastDifferenceMs(...timesMs: readonly number[]): number {
  * of 95 % happens by chance in less than 5 % of cases, and by their values the change is large enough to matter.
  */
 export function differsBetween(a: PairedComparison, b: PairedComparison): boolean {
-  if (Math.min(a.pairs, b.pairs) < LEAST_PAIRS_OF_INTERVAL) return false;
+  if (Math.min(a.pairs, b.pairs) < MIN_PAIRS_FOR_INTERVAL) return false;
   const changeMs = Math.abs(a.h2Ms - a.h3Ms - (b.h2Ms - b.h3Ms));
   const apart = a.lowMs > b.highMs || b.lowMs > a.highMs;
   return apart && changeMs >= leastDifferenceMs(a.h3Ms, a.h2Ms, b.h3Ms, b.h2Ms);
@@ -255,7 +255,7 @@ export function pairGains(trials: readonly Trial[]): number[] {
 export function compareTrials(trials: readonly Trial[], most?: number): PairedComparison | null {
   const pairs = pairTimes(trials);
   const lost = Math.floor(trials.length / 2) - pairs.length;
-  return comparePairs(pairs, Math.max((most ?? Math.max(MOST_PAIRS, pairs.length)) - lost, pairs.length));
+  return comparePairs(pairs, Math.max((most ?? Math.max(MAX_PAIRS, pairs.length)) - lost, pairs.length));
 }
 
 /** The result of a race's pairs, and which protocol HTTP/3 was compared with if that was not HTTP/2. */

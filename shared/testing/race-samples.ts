@@ -2,7 +2,7 @@
 // tests of everything that evaluates, reads or draws one.
 import type { DnsResults, ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, AttemptError, DiscoveryEvidence, OriginRace, Trial } from '../race/outcome.ts';
-import { compareTrials, MOST_PAIRS, statistics } from '../race/statistics.ts';
+import { compareTrials, MAX_PAIRS, statistics } from '../race/statistics.ts';
 import { type Verdict, type VerdictCode, verdictAsWritten } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin } from '../report/report.ts';
 import type { Evidence } from '../verdict/evidence.ts';
@@ -63,7 +63,7 @@ export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
   });
   const race = originRace(trials, { mode: 'compare' });
   const shown = compareTrials(trials);
-  const compared = shown === null ? {} : { comparison: { ...shown, most: MOST_PAIRS } };
+  const compared = shown === null ? {} : { comparison: { ...shown, most: MAX_PAIRS } };
   const gainMs = shown === null ? null : gainMsOf(shown);
   return { ...race, summary: { ...race.summary, ...compared, gainMs, establishedMs: null } };
 }

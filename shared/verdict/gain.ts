@@ -6,9 +6,9 @@ import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.
 import { type Message, message, textOf } from '../language/message.ts';
 import {
   areTooFewPairs,
-  LEAST_DIFFERENCE_MS,
-  LEAST_DIFFERENCE_SHARE,
   leastDifferenceMs,
+  MIN_DIFFERENCE_MS,
+  MIN_DIFFERENCE_SHARE,
   type PairedComparison,
   roundedMs,
 } from '../race/statistics.ts';
@@ -110,9 +110,9 @@ function rangeMessage(gain: Gain): Message {
   const leastMs = leastDifferenceMs(h3Ms, h2Ms);
   if (!isOneSided(gain) || Math.abs(h2Ms - h3Ms) >= leastMs) return range;
   const least =
-    leastMs > LEAST_DIFFERENCE_MS
-      ? message('percent', { value: 100 * LEAST_DIFFERENCE_SHARE })
-      : message('milliseconds', { value: LEAST_DIFFERENCE_MS });
+    leastMs > MIN_DIFFERENCE_MS
+      ? message('percent', { value: 100 * MIN_DIFFERENCE_SHARE })
+      : message('milliseconds', { value: MIN_DIFFERENCE_MS });
   return message('gainRangeClose', { range, least });
 }
 
