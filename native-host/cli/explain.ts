@@ -119,7 +119,7 @@ async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> 
 }
 
 /**
- * Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 was first. A comparison
+ * Whether HTTP/3 works and TCP was not seen to fail; it may have been cancelled when HTTP/3 was first. A comparison
  * does not follow Alt-Svc, so HTTP/3 at an alternative would fail in it, and that failure be stored.
  */
 function isComparable(race: OriginRace): boolean {

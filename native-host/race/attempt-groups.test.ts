@@ -63,12 +63,12 @@ test('UDP refused on IPv6 only: HTTP/3 continues on IPv4 at once, and wins', () 
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('a group has failed only when all its endpoints have: then old HTTP starts at once', () => {
+test('a group has failed only when all its endpoints have: then TCP starts at once', () => {
   const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { tcpAttemptDelayMs: 500 } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
 });
 
-test('one family refused, the other silent: old HTTP waits for its start delay', () => {
+test('one family refused, the other silent: TCP waits for its start delay', () => {
   const run = play({
     peers: { 'h3 ::1': UDP_REFUSED, h2: { handshakeMs: 60 } },
     with: { tcpAttemptDelayMs: 100 },
@@ -76,7 +76,7 @@ test('one family refused, the other silent: old HTTP waits for its start delay',
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 100']);
 });
 
-test('TCP black-holed on IPv6 only: old HTTP is established on IPv4', () => {
+test('TCP black-holed on IPv6 only: it is established on IPv4', () => {
   const run = play({ peers: { 'h2 127.0.0.1': { handshakeMs: 60 } } });
   assert.deepEqual(starts(run).slice(0, 4), [
     'h3 ::1 0',
@@ -88,7 +88,7 @@ test('TCP black-holed on IPv6 only: old HTTP is established on IPv4', () => {
   assert.equal(run.trial.establishedMs, 320);
 });
 
-test('HTTP/3 established on one family ends the other family and old HTTP', () => {
+test('HTTP/3 established on one family ends the other family and TCP', () => {
   const run = play({
     peers: { 'h3 127.0.0.1': { handshakeMs: 40, answerMs: 30 } },
     with: { attemptDelayMs: 50 },
@@ -108,7 +108,7 @@ test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at 
   assert.equal(run.endedMs, 180);
 });
 
-test('an adopted HTTP/3 that breaks is retried on the other family while old HTTP is attempted afresh', () => {
+test('an adopted HTTP/3 that breaks is retried on the other family while TCP is attempted afresh', () => {
   const run = play({
     peers: {
       'h3 ::1': { handshakeMs: 20, answerMs: 5, answerFailure: 'h3-error' },
@@ -120,7 +120,7 @@ test('an adopted HTTP/3 that breaks is retried on the other family while old HTT
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('an adopted old HTTP that breaks after a late HTTP/3 handshake falls back to a new HTTP/3 attempt', () => {
+test('an adopted TCP connection that breaks after a late HTTP/3 handshake falls back to a new HTTP/3 attempt', () => {
   const run = play({
     peers: {
       'h3 ::1': [{ handshakeMs: 40 }, { handshakeMs: 30, answerMs: 1 }],
@@ -145,7 +145,7 @@ test('naive: both protocols start at the same instant', () => {
   assert.deepEqual(starts(play({ mode: 'naive' })).slice(0, 2), ['h3 ::1 0', 'h2 ::1 0']);
 });
 
-test('alt-svc: old HTTP alone sends a request once established, then the advertised address families are raced', () => {
+test('alt-svc: TCP alone sends a request once established, then the advertised address families are raced', () => {
   const endpoints = ['::1', '127.0.0.1'].map((address) =>
     endpoint('h3', { address, port: 8443, source: 'alt-svc' }),
   );
@@ -163,7 +163,7 @@ test('alt-svc: old HTTP alone sends a request once established, then the adverti
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('alt-svc: if the advertised endpoints fail, the held old-HTTP connection is adopted', () => {
+test('alt-svc: if the advertised endpoints fail, the held TCP connection is adopted', () => {
   const answer = { handshakeMs: 50, answerMs: 50, advertises: [] };
   const empty = play({ mode: 'alt-svc', peers: { h2: { ...answer, followMs: 80 } } });
   assert.equal(empty.told.find(({ event }) => event === 'adopted')?.atMs, 180);
@@ -242,7 +242,7 @@ test('a group without endpoints is skipped without delaying the next one', () =>
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 70']);
 });
 
-test('no endpoint for HTTP/3: old HTTP starts at 0 ms', () => {
+test('no endpoint for HTTP/3: TCP starts at 0 ms', () => {
   const run = play({ endpoints: FAMILIES.slice(2), peers: { h2: { handshakeMs: 20 } } });
   assert.deepEqual(starts(run), ['h2 ::1 0']);
 });
@@ -278,7 +278,7 @@ for (const mode of ['naive', 'h3'] as const)
     assert.equal(run.trial.adopted, 'h3');
   });
 
-test('a remembered decision for old HTTP whose host has died falls back to HTTP/3 although that was broken', () => {
+test('a remembered decision for TCP whose host has died falls back to HTTP/3 although that was broken', () => {
   const run = play({
     with: { hints: BROKEN, decision: 'h2' },
     peers: { h2: { handshakeMs: 1, refusal: 'tcp-refused' }, h3: { handshakeMs: 9 } },
@@ -302,7 +302,7 @@ const KNOWN = { srttMs: 40, rttvarMs: 2, handshakeMs: 44, lossRate: null };
 const ON_KNOWN_PATH = { hedge: null, tcpAttemptDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
 const ONE_ADDRESS = FAMILIES.filter(({ address }) => address === '127.0.0.1');
 
-test('hedged QUIC: by default where HTTP/3 is known to work, when a handshake is overdue; old HTTP 10 ms later', () => {
+test('hedged QUIC: by default where HTTP/3 is known to work, when a handshake is overdue; TCP 10 ms later', () => {
   const run = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 52', 'h2 127.0.0.1 62']);
 });
@@ -352,7 +352,7 @@ test('hedged QUIC: by default on an unknown path for a stalled handshake, never 
   assert.deepEqual(starts(silent), ['h3 127.0.0.1 0']);
 });
 
-test('hedged QUIC: old HTTP that stalls beside a silent QUIC attempt indicates a path that loses packets', () => {
+test('hedged QUIC: a TCP handshake that stalls beside a silent QUIC attempt indicates a path that loses packets', () => {
   const h3 = [{ handshakeMs: 900 }, { handshakeMs: 9 }];
   const unasked = { hedge: null };
   const stalled = play({
@@ -448,7 +448,7 @@ test('hedged QUIC: not started after a sign of life, a failure or an adoption of
     assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
 });
 
-test('hedged QUIC: when old HTTP wins, HTTP/3 is learnt from the first attempt only', () => {
+test('hedged QUIC: when TCP wins, HTTP/3 is learnt from the first attempt only', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ address }) => address === '127.0.0.1'),
     with: { hedge: true },

@@ -51,7 +51,7 @@ function win(trial: TrialMachine, attempt: number, nowMs: number): void {
   if (!isDone(last)) throw new Error('the race has not ended');
 }
 
-/** P2's usual case: QUIC is silent, old HTTP starts after the delay, QUIC is established first. */
+/** P2's usual case: QUIC is silent, TCP starts after the delay, QUIC is established first. */
 function simpleRace(plan: TrialPlan): void {
   const trial = createTrial(plan);
   trial.start();

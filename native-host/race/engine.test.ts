@@ -48,7 +48,7 @@ function play({ mode = 'race', with: overrides, h3, h2, ...world }: Testbed): Si
 const outcomes = ({ trial }: Simulation): string[] => trial.attempts.map((a) => `${a.protocol} ${a.outcome}`);
 const codes = ({ trial }: Simulation): (string | undefined)[] => trial.attempts.map((a) => a.error?.code);
 
-test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
+test('rule 1: QUIC starts at once, TCP after the start delay', () => {
   const { trial } = play({ h3: { handshakeMs: 50 }, h2: { handshakeMs: 100 } });
   assert.deepEqual(
     trial.attempts.map((a) => [a.protocol, a.startedMs]),
@@ -70,12 +70,12 @@ test('rule 1: with a start delay of 0 both start at the same instant, however fa
   );
 });
 
-test('rule 1: if QUIC is established within the delay, old HTTP is never attempted', () => {
+test('rule 1: if QUIC is established within the delay, TCP is never attempted', () => {
   const run = play({ h3: { handshakeMs: 9, answerMs: 30 }, h2: { handshakeMs: 1 } });
   assert.deepEqual(outcomes(run), ['h3 adopted']);
 });
 
-test('rule 1: a QUIC attempt that fails earlier starts old HTTP at once', () => {
+test('rule 1: a QUIC attempt that fails earlier starts TCP at once', () => {
   const run = play({ h3: { handshakeMs: 2, refusal: 'udp-refused' }, h2: { handshakeMs: 5 } });
   assert.equal(run.trial.attempts[1]?.startedMs, 2);
   assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted']);
@@ -96,7 +96,7 @@ test('rule 3: QUIC first is adopted and the other attempt is ended at once', () 
   assert.deepEqual(run.requests, [0]);
 });
 
-test('rule 4: old HTTP first is adopted and sends its request; QUIC is established late and sends none', () => {
+test('rule 4: TCP first is adopted and sends its request; QUIC is established late and sends none', () => {
   const run = play({ h3: { handshakeMs: 80 }, h2: { handshakeMs: 20, answerMs: 5 } });
   assert.deepEqual(outcomes(run), ['h3 established-late', 'h2 adopted']);
   assert.deepEqual(run.requests, [1]);
@@ -132,7 +132,7 @@ test('rule 5: a fresh h3 decision attempts h3 alone', () => {
   assert.equal(run.trial.cacheHit, true);
 });
 
-test('rule 5: a fresh decision for old HTTP attempts it alone, and sends no UDP at all', () => {
+test('rule 5: a fresh decision for TCP attempts it alone, and sends no UDP at all', () => {
   const run = play({
     with: { decision: 'http/1.1' },
     h3: { handshakeMs: 1 },
@@ -184,7 +184,7 @@ test('time-out: a handshake reported after the decision is not adopted', () => {
   assert.deepEqual(codes(run), ['handshake-timeout', 'tcp-timeout']);
 });
 
-test('an adopted HTTP/3 connection that breaks falls back to old HTTP, and is recorded as failed', () => {
+test('an adopted HTTP/3 connection that breaks falls back to TCP, and is recorded as failed', () => {
   const run = play({
     h3: { handshakeMs: 20, answerMs: 3, answerFailure: 'h3-error' },
     h2: [{ handshakeMs: 100 }, { handshakeMs: 40 }],
@@ -194,7 +194,7 @@ test('an adopted HTTP/3 connection that breaks falls back to old HTTP, and is re
   assert.equal(run.trial.establishedMs, 63);
 });
 
-test('an adopted old-HTTP connection that breaks falls back to QUIC if that is still in progress', () => {
+test('an adopted TCP connection that breaks falls back to QUIC if that is still in progress', () => {
   const run = play({
     h3: { handshakeMs: 90, answerMs: 1 },
     h2: { handshakeMs: 20, answerMs: 3, answerFailure: 'misdirected' },
@@ -226,7 +226,7 @@ test('an answer that advertises the port already tried changes nothing', () => {
   assert.equal(run.trial.attempts.length, 2);
 });
 
-test('alt-svc: without an advertisement old HTTP is adopted, and QUIC never attempted', () => {
+test('alt-svc: without an advertisement TCP is adopted, and QUIC never attempted', () => {
   const run = play({ mode: 'alt-svc', h3: { handshakeMs: 1 }, h2: { handshakeMs: 20, answerMs: 20 } });
   assert.deepEqual(outcomes(run), ['h2 adopted']);
   assert.equal(run.trial.establishedMs, 20);
@@ -243,7 +243,7 @@ test('alt-svc: the advertised HTTP/3 is adopted; its time counts from the start 
   assert.equal(run.trial.attempts[1]?.port, 8443);
 });
 
-test('alt-svc: when the advertised HTTP/3 fails, the old HTTP that answered is adopted', () => {
+test('alt-svc: when the advertised HTTP/3 fails, the TCP connection that answered is adopted', () => {
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 2, refusal: 'udp-refused' },
@@ -259,7 +259,7 @@ test('alt-svc: when the advertised HTTP/3 is silent, the decision is made at the
   assert.equal(run.told.find((t) => t.event === 'adopted')?.atMs, TIMEOUT_MS);
 });
 
-test('alt-svc: when the advertised HTTP/3 breaks after its handshake, the answer over old HTTP is used', () => {
+test('alt-svc: when the advertised HTTP/3 breaks after its handshake, the answer over TCP is used', () => {
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 5, answerFailure: 'goaway' },
@@ -268,7 +268,7 @@ test('alt-svc: when the advertised HTTP/3 breaks after its handshake, the answer
   assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
 });
 
-test('alt-svc: a known alternative is tried first, with old HTTP as the fallback', () => {
+test('alt-svc: a known alternative is tried first, with TCP as the fallback', () => {
   const run = play({
     mode: 'alt-svc',
     with: { endpoints: [...advertised(8443), endpoint('h2')] },

@@ -1,4 +1,4 @@
-// The code with which an established old-HTTP connection was ended, and by which side: raw frames and TLS of real peers
+// The code with which an established TCP connection was ended, and by which side: raw frames and TLS of real peers
 // on loopback.
 import assert from 'node:assert/strict';
 import { constants } from 'node:http2';

@@ -1,4 +1,4 @@
-// The old-HTTP transport against real peers on loopback: successful requests and cancellation; and peers that send
+// The TCP transport against real peers on loopback: successful requests and cancellation; and peers that send
 // endless data that no layer above TCP notices: each connection is closed after a bounded number of bytes.
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';

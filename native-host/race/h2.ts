@@ -1,4 +1,4 @@
-// The old-HTTP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
+// The TCP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
 // The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request. A server's
 // certificate is judged twice: its names by Node's rules, and the chain that OpenSSL has accepted by the QUIC
 // transport's too. Each judges rules that the other does not, and both transports must satisfy both.
@@ -44,7 +44,7 @@ import {
 } from './transport.ts';
 import { WARM_UP, warmUpExchanges } from './warm-up.ts';
 
-/** The old protocols in order of preference (RFC 7301); many servers follow the client's order. */
+/** HTTP/2 and HTTP/1.1 in order of preference (RFC 7301); many servers follow the client's order. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
 /** For a request that the server requires to be over HTTP/1.1. */
 const HTTP_1_1_ALONE = ['http/1.1'];

@@ -1,4 +1,4 @@
-// Every way in which the handshake of the old-HTTP transport can fail, with real peers on loopback; and the first
+// Every way in which the handshake of the TCP transport can fail, with real peers on loopback; and the first
 // flight of both transports with and without ML-KEM key shares, as received by a peer that never answers.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

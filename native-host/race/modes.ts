@@ -56,7 +56,7 @@ const H3: GroupRules = {
 };
 const H2: GroupRules = { ...H3, transports: ['h2'], whenBeaten: 'cancelled' };
 
-/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC group continues. */
+/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, TCP after the delay; a beaten QUIC group continues. */
 const QUIC_FIRST: readonly GroupRules[] = [H3, { ...H2, opens: 'staggered' }];
 
 function alone(group: GroupRules): RaceRules {
@@ -98,7 +98,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   },
   'alt-svc': {
     kind: 'race',
-    // P2's baseline: a complete old-HTTP exchange tells the client where HTTP/3 is (RFC 7838 section 2.4).
+    // P2's baseline: a complete exchange over TCP tells the client where HTTP/3 is (RFC 7838 section 2.4).
     groups: [
       { ...H2, awaitsAnswer: true },
       { ...H3, opens: 'advertised', learns: true },

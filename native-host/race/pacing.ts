@@ -47,7 +47,7 @@ export const DEFAULT_TIMEOUT_MS = 3000;
 /** How long a comparison requested by a message continues while undecided; each pair takes at most 6 s. */
 export const MAX_SERIES_MS = 45_000;
 
-/** P2: the fixed delay after which old HTTP starts. */
+/** P2: the fixed delay after which TCP starts. */
 export const TCP_ATTEMPT_DELAY_MS = 10;
 /** QUIC's estimate for an unknown host: its first retransmission is then after 200 ms, as in quic-go, P2's stack. */
 const UNKNOWN_HOST_RTT_MS = 67;

@@ -58,7 +58,7 @@ export function planTrial(input: PlanInput): TrialPlan {
   const pacing = pacingInMode(mode, hints, input.pacing);
   return {
     host: input.host,
-    // With a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then it is tried even if known to be
+    // With a decision for TCP, HTTP/3 is only tried once TCP has failed: then it is tried even if known to be
     // broken.
     groups: remembered ?? (broken ? withoutH3(groups) : groups),
     pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedDelayMs(timeoutMs) },

@@ -268,12 +268,12 @@ test('an adopted or a late HTTP/3 gives a decision for HTTP/3', () => {
   assert.equal(decisionOf([trialWith(false, ['h3', 'established-late'], H2_ADOPTED)]), 'h3');
 });
 
-test('old HTTP is learnt when HTTP/3 was tried and failed', () => {
+test('TCP is learnt when HTTP/3 was tried and failed', () => {
   assert.equal(decisionOf([trialWith(false, H3_FAILED, H2_ADOPTED)]), 'h2');
   assert.equal(decisionOf([trialWith(false, H3_FAILED, ['http/1.1', 'adopted'])]), 'http/1.1');
 });
 
-test('old HTTP alone proves nothing about HTTP/3, unless it was itself remembered', () => {
+test('TCP alone proves nothing about HTTP/3, unless it was itself remembered', () => {
   assert.equal(decisionOf([trialWith(false, H2_ADOPTED)]), null);
   assert.equal(decisionOf([trialWith(false, ['h3', 'cancelled'], H2_ADOPTED)]), null);
   assert.equal(decisionOf([trialWith(true, H2_ADOPTED)]), 'h2');

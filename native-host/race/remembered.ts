@@ -88,8 +88,8 @@ function h3Proof(trial: Trial): boolean | null {
 
 /**
  * The protocol to attempt alone from now on, by the last trials that prove anything; null when they prove nothing.
- * HTTP/3 established late counts (P2, rule 4); old HTTP counts only if HTTP/3 was tried and failed, or if the trial
- * itself was of old HTTP alone, as remembered.
+ * HTTP/3 established late counts (P2, rule 4); TCP counts only if HTTP/3 was tried and failed, or if the trial
+ * itself was of TCP alone, as remembered.
  */
 export function decisionOf(trials: readonly Trial[]): Decision | null {
   const proof = trials.map(h3Proof).findLast((p) => p !== null);

@@ -1,4 +1,4 @@
-// Every way in which an established old-HTTP connection can fail to answer, with real peers on loopback, and its
+// Every way in which an established TCP connection can fail to answer, with real peers on loopback, and its
 // limits.
 import assert from 'node:assert/strict';
 import { constants } from 'node:http2';

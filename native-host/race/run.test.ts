@@ -47,7 +47,7 @@ test('memory full: a late HTTP/3 is learnt and adopted from then on (P2, rule 4)
   assert.equal(transports.h2.targets.length, 1);
 });
 
-test('memory full: a host whose HTTP/3 failed is tried with old HTTP only from then on', async () => {
+test('memory full: a host whose HTTP/3 failed is tried with TCP only from then on', async () => {
   const { result, transports } = await race(
     [{ handshakeMs: 80, refusal: 'udp-refused' }],
     [{ handshakeMs: 20, protocol: 'http/1.1' }],
@@ -464,7 +464,7 @@ test('memory hints: HTTP/3 known to be broken is left out for now, and no cache 
 });
 
 test('memory full: hit ratio and accuracy are counted separately', async () => {
-  // Raced; then h3 remembered and right; then remembered, dead, and wrong; then old HTTP remembered and right.
+  // Raced; then h3 remembered and right; then remembered, dead, and wrong; then TCP remembered and right.
   const { result } = await race(
     [{ handshakeMs: 5 }, { handshakeMs: 5 }, { handshakeMs: 1, refusal: 'udp-refused' }],
     [{ handshakeMs: 20 }],

@@ -200,7 +200,7 @@ export function beginHedged(s: TrialState, nowMs: number): void {
 
 /**
  * On an unknown path a sign of life shows how long a round trip takes, and so when a handshake is overdue: QUIC's own,
- * else old HTTP's. If the latter's handshake is overdue as well, silence does not mean a host without HTTP/3 but a path
+ * else TCP's. If the latter's handshake is overdue as well, silence does not mean a host without HTTP/3 but a path
  * that loses packets.
  */
 export function onSignOfLife(s: TrialState, attempt: AttemptState, transportMs: number): void {
