@@ -63,8 +63,8 @@ function discoveryOf({ pins, resolver, policy, clock }: RacerParts): Discoverer 
 }
 
 /**
- * Stores an outcome; an aborted race, or one that never began, proves nothing about the host, and neither does a trial
- * caused by this machine's own lateness.
+ * Stores an outcome, but not of a race that was aborted or never began, nor trials disturbed by this machine's own
+ * lateness: they prove nothing about the host.
  */
 export function storeOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
   if (race.error !== undefined || isAllDisturbed(race.trials)) return;
@@ -77,8 +77,8 @@ export function storeOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginR
 }
 
 /**
- * The record with evidence of other hosts about UDP on this network, if it is open who is
- * responsible; the verdict takes it into account.
+ * Adds evidence of other hosts about UDP on this network, for the verdict, if either the host or the network may be
+ * responsible.
  */
 export function withOtherHosts(race: OriginRace, others: () => NetworkEvidence): OriginRace {
   const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));

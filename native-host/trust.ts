@@ -1,7 +1,5 @@
 // The helper's trust anchors: one list of roots and one chain verifier for both transports, so that trust never makes
-// them differ. Publicly known roots are kept separate, because browsers refuse QUIC under any other. And what a CA file
-// holds, which the user may have mistaken: Node takes a text without a certificate for an empty list of trusted ones,
-// and says later that nothing is trusted.
+// them differ. Publicly known roots are kept apart, because browsers refuse QUIC under any other.
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +8,10 @@ import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** PEM, or a message that names the file and its fault. */
+/**
+ * PEM, or a message that names the file and its fault: with a file that holds no certificate Node would trust nothing,
+ * and say so only when a connection fails.
+ */
 type Certificates = { readonly pem: string } | { readonly message: string };
 
 export function certificatesIn(file: string, text: string): Certificates {

@@ -31,7 +31,7 @@ const BUSY_TIMEOUT_MS = 1000;
 /** Concurrent first starts collide while the file is switched to WAL, where SQLite itself does not wait. */
 const OPEN_TRIES = 20;
 const OPEN_PAUSE_MS = 50;
-/** How often a cache in memory looks whether its file can be used by now: its disk may have become writable. */
+/** How often an in-memory cache checks whether its file has become usable, for example writable. */
 const RETRY_MS = 10_000;
 
 /** Nothing was written; the caller may retry later. The message gives the reason. */
@@ -49,7 +49,7 @@ interface DatabaseOptions<S> {
   /** For the name of a file set aside, and between tries to use a file. */
   readonly clock: Pick<Clock, 'nowMs' | 'epochMs'>;
   readonly prepare: (db: DatabaseSync) => S;
-  /** Receives messages for the user: of trouble, once, such as a file left alone or unusable, and of its end. */
+  /** Receives messages for the user: once when the file is left alone or cannot be used, and once when that is over. */
   readonly log: (message: string, isTrouble: boolean) => void;
   /** The same for a file set aside. */
   readonly damaged: (message: string) => void;
@@ -257,7 +257,9 @@ export class Database<S> {
     this.#log(`the host cache works in memory only: ${reason} (${this.#path})`, true);
   }
 
-  /** Observations are not carried over: their senders still have them, as they were refused. Races are the caller's. */
+  /**
+   * Observations are not carried over: they were refused, so their senders still have them. The caller keeps the races.
+   */
   #retryFile(): void {
     if (this.#memoryReason === null || this.#options.clock.nowMs() < this.#retryAtMs) return;
     const memory = this.#db;

@@ -47,9 +47,9 @@ interface Evidence {
 }
 
 /**
- * Until when the newest evidence about HTTP/3 is fresh; null: it is not. What a clock that was ahead wrote would last for
- * as long again as that clock was ahead. Browsers leave HTTP/3 once the origin has withdrawn it, so what they did before,
- * or on a connection that was still open, is no longer evidence.
+ * Until when the newest evidence about HTTP/3 is fresh; null: it is not. A record written by a clock that was ahead
+ * would stay fresh for that much longer. Browsers leave HTTP/3 once the origin has withdrawn it, so what they did
+ * before, or on a connection that was still open, is no longer evidence.
  */
 export function freshUntilMs(host: HostForecastRow, nowMs: number): number | null {
   if (isAhead(host.h3FailedAtMs ?? host.h3AtMs ?? 0, nowMs)) return null;
@@ -104,7 +104,9 @@ function isWithdrawn(host: HostForecastRow, nowMs: number): boolean {
   return nowMs >= (host.serviceUntilMs ?? 0);
 }
 
-/** A shared outcome as long as it is fresh. One from the future was stored before the clock was set back. */
+/**
+ * A shared outcome while it is fresh; null: it is not. One from the future was stored before the clock was set back.
+ */
 export function freshShared(shared: SharedRecord | null, nowMs: number): SharedRecord | null {
   if (shared === null || shared.atMs > nowMs) return null;
   return nowMs - shared.atMs < SHARED_FRESH_MS ? shared : null;
@@ -230,7 +232,7 @@ export interface Hints {
   readonly h2: PathHint | null;
   /** HTTP/3 failed here while TCP worked, and is avoided until then (milliseconds since the epoch). */
   readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
-  /** What races of other machines found, as long as this one has no evidence of its own; null: nothing. */
+  /** Results of other machines' races, used only while this machine has no evidence of its own; null: none. */
   readonly shared: SharedOutcome | null;
   /** By address literal. */
   readonly addresses: ReadonlyMap<string, AddressHistory>;

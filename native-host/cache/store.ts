@@ -54,12 +54,12 @@ interface ForecastQuery {
   readonly shared?: boolean;
 }
 
-/** What the port's `stats` says of the cache; without the network, which it does not know. */
+/** The cache's part of the port's `stats`; without the network, which the cache does not know. */
 type CacheStats = {
   readonly [Name in Exclude<keyof Stats, 'id' | 'type' | 'network'>]-?: Exclude<Stats[Name], undefined>;
 };
 
-/** What is held of the fleet cache. */
+/** The local copy of the fleet cache. */
 export interface SharedStats {
   readonly outcomes: number;
   /** The hour of the newest; null: there is none. */
@@ -192,7 +192,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     show: (origin) => database.read((s) => recordsOf(s, origin)),
     forget(origin) {
       const known = write(c, (s) => {
-        // Before its records, which name the sites. Eviction keeps these counts, because it goes by them.
+        // Before its records, which name the sites. Eviction keeps these counts, because it is based on them.
         s.forgetNewcomers.run({ ...idsOf(origin), origin });
         return forgetOrigin(s, origin);
       });
@@ -449,6 +449,6 @@ function removeAside(path: string): void {
     try {
       rmSync(file);
     } catch {
-      // It must not keep the others.
+      // The others must still be removed.
     }
 }

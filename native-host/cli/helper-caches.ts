@@ -1,4 +1,4 @@
-// What commands use of the helper's own: its settings, its host cache with the salt beside it, and, with `--fleet`, its
+// What commands share with the helper: its settings, its host cache with the salt beside it, and, with `--fleet`, its
 // fleet cache.
 import { resolve } from 'node:path';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -101,8 +101,8 @@ export function fleetSettings(): FleetSettings {
 }
 
 /**
- * Under which key the settings' fleet shares an origin, for a look at what is copied already; null for every origin if
- * they have none, or one that cannot be used, which is reported on stderr.
+ * Maps an origin to its key in the fleet cache, to read what is copied already; null for every origin without a usable
+ * fleet in the settings. One that cannot be used is reported on stderr.
  */
 export function copiedKeys(terminal: Pick<Terminal, 'error'>): (origin: Origin) => string | null {
   try {
@@ -115,7 +115,7 @@ export function copiedKeys(terminal: Pick<Terminal, 'error'>): (origin: Origin) 
 }
 
 /**
- * Joins, and waits until what the bucket holds is copied; without the server it goes on with what it has. Throws a
+ * Joins the fleet and waits until its bucket is copied; without the server it uses the existing copy. Throws a
  * Complaint if the organisation's secret cannot be used.
  */
 export async function joinFleet(
@@ -146,8 +146,8 @@ export function sharing(race: RunRace, fleet: Fleet, network: Pick<Network, 'isS
 }
 
 /**
- * For races that remember nothing of their own, and recall what other machines share. The copy is kept in the settings'
- * host cache. Throws a Complaint.
+ * A cache for races that remember nothing themselves but use what other machines share; its copy is kept in the
+ * settings' host cache. Throws a Complaint.
  */
 export async function joinForShared(terminal: Pick<Terminal, 'error'>) {
   const settings = fleetSettings();

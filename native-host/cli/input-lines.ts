@@ -175,7 +175,7 @@ function lineFault(
   return `a line has no option "${where}"${didYouMean(where, known) || `; there are ${known.join(' and ')}`}`;
 }
 
-/** What to tell under `path-left-out` of the line with that number; null: there was nothing but the origin. */
+/** The text of the warning `path-left-out` for the line with that number; null: the line was only an origin. */
 export function pathLeftOut(
   line: number,
   { value, leftOut }: ReadLine & { readonly ok: true },

@@ -1,5 +1,5 @@
-// What `photofinish survey` does on a server: each action from the survey that is there to what it says at the end; of
-// `doctor`, whether the server keeps what a survey rests on, and what cannot be seen from here.
+// The actions of `photofinish survey` on a server. `doctor` checks whether the server guarantees what a survey relies
+// on, and names what cannot be checked from here.
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
@@ -24,7 +24,7 @@ import type { Terminal } from './terminal.ts';
 import { plural } from './text.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
-/** What an action of `survey` on a server has. */
+/** The context of an action of `survey` on a server. */
 export interface SurveyContext {
   readonly command: SurveyCommand;
   readonly terminal: Terminal;
@@ -33,7 +33,7 @@ export interface SurveyContext {
   readonly signal: AbortSignal;
 }
 
-/** A server that is just being restarted answers the second or third question. */
+/** A restarting server answers the second or third request. */
 const QUESTIONS = 3;
 
 /** The survey on the server, with its control bucket followed. Throws a Complaint if there is none. */
@@ -85,8 +85,8 @@ interface CountedList extends Pick<Survey['list'], 'jobs' | 'badLines'> {
 }
 
 /**
- * Reads every line of a list of `lines` in its order: how many are jobs, with a complaint about each that is neither a
- * job nor idle, or is more than an origin.
+ * Reads every line of a list of `lines`: how many are jobs, with a complaint about each that is neither a job nor
+ * blank, or has more than an origin.
  */
 export async function countJobs(
   path: string,
@@ -129,14 +129,14 @@ function surveyOf(command: SurveyCommand, list: Survey['list']): Survey {
   };
 }
 
-/** What a load that goes on must have in common with the one that began. */
+/** What a resumed load must have in common with the original one. */
 function sameSurvey(one: Survey, other: Survey): boolean {
   const key = ({ list, seed, mode, trials, timeoutMs, canaries, contact }: Survey) =>
     JSON.stringify([list.sha256, seed, mode, trials, timeoutMs, canaries, contact]);
   return key(one) === key(other);
 }
 
-/** Puts a list on the server as a survey, or goes on where an earlier load was cut off. Throws a Complaint. */
+/** Loads a list onto the server as a survey, or resumes an interrupted load. Throws a Complaint. */
 async function load(context: SurveyContext, path: string): Promise<void> {
   const { command, terminal, connection, names, signal } = context;
   const lines = await openList(path);
@@ -295,7 +295,7 @@ export async function onServer(
   }
 }
 
-/** Load, work and collect on this machine, with a server of its own that ends with it. */
+/** Loads, works and collects on this machine, with a server of its own that it stops at the end. */
 export async function run(context: SurveyContext, list: string, out: string): Promise<void> {
   await load(context, list);
   const stop = new AbortController();

@@ -73,7 +73,7 @@ export function ownName(): string {
   return name === '' ? 'worker' : name;
 }
 
-/** Throws a Complaint for an option of other actions: ignored, it would seem to have been heeded. */
+/** Throws a Complaint for an option of other actions, which would otherwise be ignored silently. */
 function checkApplies(option: string, action: SurveyAction): void {
   const { actions }: { readonly actions: readonly SurveyAction[] } =
     SURVEY_OPTIONS[option as keyof typeof SURVEY_OPTIONS];
@@ -89,7 +89,10 @@ const WITHOUT_WORDS = new Set<SurveyAction>([
   ...(['work', 'status', 'pause', 'resume', 'budget', 'withdraw', 'doctor'] as const),
 ]);
 
-/** Throws a Complaint for a word that would be ignored: mostly the survey's name, where another one would be used. */
+/**
+ * Throws a Complaint for an argument that would be ignored: usually the name of the survey, of which the default would
+ * then be used.
+ */
 function checkWords(action: SurveyAction, [word]: readonly string[]): void {
   if (word === undefined || !WITHOUT_WORDS.has(action)) return;
   throw new Complaint('bad-usage', `survey ${action} takes no argument "${word}"; --survey names the survey`);
@@ -139,7 +142,7 @@ export function parseSurveyCommand(args: readonly string[]) {
     contact: values.contact === undefined ? null : readContact(values.contact),
     /** What a survey begins with. */
     budget: { ...DEFAULT_BUDGET, ...budgetChange },
-    /** What of it the command line names. */
+    /** The part of it that the command line sets. */
     budgetChange,
     concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, null),
     caFiles: values.ca ?? [],

@@ -65,7 +65,7 @@ async function runHere(
   }
 }
 
-/** What a disk or the server refuses, because it is full for example, is the user's to mend, and nothing is lost by it. */
+/** What a disk or the server refuses, for example because it is full, is for the user to fix; nothing is lost. */
 function asComplaint(error: unknown): unknown {
   if (error instanceof JetStreamApiError) {
     const text = `the server refused: ${reasonOf(error)}; it keeps what it has; run the command again to continue`;

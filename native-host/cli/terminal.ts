@@ -12,7 +12,10 @@ export interface Terminal {
   result(text: string, written?: (ok: boolean) => void): void;
   /** Writes `photofinish: CODE: message` to stderr. */
   error(code: ComplaintCode, message: string): void;
-  /** Asks whoever is at a terminal: only yes means yes, and no question is no. For scripts the answer is yes. */
+  /**
+   * Asks for confirmation: anything but yes means no, and so does a question that nobody would see. If stdin is no
+   * terminal, as in scripts, the answer is yes.
+   */
   confirm(question: string): Promise<boolean>;
   /** Shows a line that the next one replaces; nothing unless stderr is a terminal. */
   progress(text: string): void;

@@ -1,7 +1,6 @@
-// Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): each group sorted
-// by destination address (RFC 6724 section 6, with the draft's two rules on history), then interleaved by address
-// family, so that a family whose path is broken delays nothing else; and limits their number, or a zone of thousands of
-// addresses would turn a race into a flood.
+// Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): sorted by
+// destination address (RFC 6724 section 6), interleaved so that a broken address family delays nothing else, and
+// limited in number, so that a zone of thousands of addresses does not turn a race into a flood.
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, commonPrefixBits, type Family, familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';

@@ -81,7 +81,7 @@ function isPrivatelyWritable(path: string): boolean {
   }
 }
 
-/** Of what is no file of ours. */
+/** The remedy for a path with something in it that is not ours. */
 const moveAway = (what: 'it' | 'that file'): string =>
   `Move ${what} elsewhere, or name another file with "cache" in the settings file.`;
 
@@ -153,7 +153,7 @@ function cacheFinding(path: string): Finding {
   return helperFinding('cache', 'ok', counted);
 }
 
-/** That a damaged cache was begun anew: the helper that did it may have had nobody to tell. */
+/** Reports that a damaged cache was replaced: the helper that did so may have had nobody to tell. */
 function asideFindings(path: string): Finding[] {
   const isCache = (file: string): boolean =>
     file.startsWith(`${path}.corrupt-`) && !/-(?:wal|shm)$/.test(file);
@@ -244,7 +244,7 @@ function refusedText(refused: SharedRefusals): string {
   return counted.length === 0 ? '' : `; refused until now: ${counted.join(', ')}`;
 }
 
-/** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
+/** What is copied, empty if the file cannot be opened: the helper's copy is then in its memory. */
 export function copiedText(cachePath: string, nowMs: number): string {
   const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
   const isKept = cache === null || cache.store().store === 'sqlite';

@@ -35,8 +35,8 @@ export interface Network {
    */
   isStill(key: string): boolean;
   /**
-   * Polls every 250 ms until stopped, and calls `left` once when the machine is no longer on that network. To be
-   * identified at last is not to leave.
+   * Polls every 250 ms until stopped, and calls `left` once when the machine is no longer on that network. Becoming
+   * identified does not count as leaving.
    */
   watch(key: string, left: () => void): () => void;
   /** What identifies the current network; null if unknown or without a route. */

@@ -106,8 +106,8 @@ export const watchEventLoop: WatchLateness = latenessMeter({
 const TURNS = 8;
 
 /**
- * A time-out proves silence only if there was time to hear: if less than half of it was left, data may have arrived and
- * not been read. The other half leaves a handshake many round trips.
+ * A time-out proves silence only if there was time to receive: if less than half of it was left, data may have arrived
+ * and not been read. The other half leaves a handshake many round trips.
  */
 const LIMIT_SHARE = 0.5;
 

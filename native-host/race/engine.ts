@@ -63,8 +63,8 @@ export interface TrialMachine {
  * Creates the state machine for one trial of `plan`. Invariants, for any order of events:
  * - At most one attempt is adopted at any time, and the decision is made by `timeoutMs`.
  * - No attempt is left running at `done`.
- * - A request is sent only over an adopted attempt, one in a group that gives way, or beside another's request while
- *   nothing is adopted or that answer is overdue.
+ * - A request is sent only over an adopted attempt, one in a group with `awaitsAnswer`, or beside another's request
+ *   while nothing is adopted or that answer is overdue.
  * - An endpoint is attempted again only if it was ended in favour of an attempt that then broke or did not answer.
  * - The next endpoint of a group starts no sooner than 10 ms after an attempt still in progress.
  * - Silence does not count against an attempt that had too little time.
@@ -215,7 +215,7 @@ function onFailed(s: TrialState, attempt: AttemptState, event: EventOf<'failed'>
   attempt.transportMs = event.transportMs ?? attempt.transportMs;
   const ownCode = attempt.phase !== 'expiring' || event.error.code !== 'cancelled';
   fail(s, attempt, ownCode ? event.error : expiredError(attempt, s.plan.timeoutMs), nowMs);
-  // Of what was cut short, a beginning is no evidence either.
+  // The beginning of a response that was cut short is no evidence either.
   if (attempt.outcome === 'failed') recordResponse(attempt, event);
 }
 

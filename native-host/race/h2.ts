@@ -1,7 +1,6 @@
-// The TCP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
-// The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request. A server's
-// certificate is judged twice: its names by Node's rules, and the chain that OpenSSL has accepted by the QUIC
-// transport's too. Each judges rules that the other does not, and both transports must satisfy both.
+// The TCP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client that gets the socket only
+// after the handshake, so that a losing attempt never sends one. A certificate must satisfy two verifiers: Node's for
+// its names, and the QUIC transport's for the chain that OpenSSL has accepted.
 import { constants, type X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';

@@ -33,9 +33,9 @@ export async function lookUp(
 }
 
 /**
- * The result for a name without an endpoint in time, as far as this machine was able to hear. If DNS has said that
- * there are no addresses, the silence concerns something else, mostly HTTPS records, which some resolvers leave
- * unanswered.
+ * The error for a name without an endpoint in time; no evidence if this machine was too busy to receive one. If DNS has
+ * said that there are no addresses, the silence concerns something else, mostly HTTPS records, which some resolvers
+ * leave unanswered.
  */
 export function notInTime(
   host: string,

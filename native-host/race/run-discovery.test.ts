@@ -1,7 +1,5 @@
-// When a race looks up names and whether that counts towards its time, what its attempts report, and how it is
-// cancelled. Then Happy Eyeballs v3 from the first question to the adopted protocol: real resolution and race together,
-// with scripted answers and peers. Last the look-up by itself: how many run at once, and what a final silence is
-// reported as. All in virtual time.
+// When a race looks up names, what its attempts report, and how it is cancelled; Happy Eyeballs v3 from the first query
+// to the adopted protocol, with scripted answers and peers; and the look-up by itself. All in virtual time.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,7 +1,6 @@
-// The state of a trial, the record extracted from it, and the rules that change it. What a trial starts, and when: the
-// endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups in order (P2, rule 1). What becomes
-// of an attempt: it is sent a request, adopted, beaten or broken, with the consequences for all others (P2's rule 4, and
-// section 6 of the draft).
+// The state of a trial, its record, and the rules that change it: what is started when (Happy Eyeballs v3 draft,
+// section 6, within a group; P2, rule 1, between groups), and what becomes of an attempt, with the consequences for all
+// others (P2, rule 4).
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
@@ -110,7 +109,7 @@ function h3Undecided(s: TrialState): boolean {
     attempt.outcome === 'adopted' || attempt.outcome === 'established-late';
   if (s.expired || h3.some(proven) || !h3.some((attempt) => attempt.outcome === 'failed')) return false;
   const untried = s.untried.some(({ transport }) => transport === 'h3');
-  // Another attempt there speaks for one that was ended: the first of two beside each other, or a later one after the
+  // Another attempt at the endpoint counts for one that was ended: the first of a hedged pair, or a later one after the
   // adopted protocol had failed.
   const failed = new Set(
     h3.filter(({ outcome }) => outcome === 'failed').map(({ endpoint }) => endpointKey(endpoint)),

@@ -1,8 +1,6 @@
-// The first attempt in a process is slow (code is paged in, random generators are seeded: 2 ms for QUIC, 7 ms for TLS,
-// instead of 0.3 and 1 ms), which would decide the first race. So each transport warms up once while it loads, without
-// a peer. The first request is slow over TCP too: compiling Node's HTTP/2 client or undici takes 20 ms of a first
-// answer's time, in one block during which no forecast is answered. So each client sends one to an in-memory peer that
-// sends the shortest possible answer.
+// Each transport warms up without a peer while it loads. Otherwise the first race would be decided by paging and
+// seeding (2 ms for QUIC, 7 ms for TLS, instead of 0.3 and 1 ms), and its request would compile Node's HTTP/2 client or
+// undici: 20 ms in one block, during which no forecast is answered.
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { nextPoll } from '../clock.ts';
