@@ -27,7 +27,7 @@ import {
 
 type Status = ReturnType<NatsConnection['status']> extends AsyncIterable<infer Each> ? Each : never;
 
-test('a connection that is lost and made again is told, and each attempt in between is not', async () => {
+test('a connection that is lost and restored is logged, and each attempt in between is not', async () => {
   const said: string[] = [];
   async function* status(): AsyncGenerator<Status> {
     yield { type: 'disconnect', server: 'a.test:4222' };
@@ -41,7 +41,7 @@ test('a connection that is lost and made again is told, and each attempt in betw
     (message) => said.push(message),
     () => said.push('reconnected'),
   );
-  assert.deepEqual(said, ['the connection is lost', 'the connection is made again', 'reconnected']);
+  assert.deepEqual(said, ['the connection is lost', 'the connection is restored', 'reconnected']);
 });
 
 const A = 'https://a.test' as Origin;

@@ -27,7 +27,7 @@ import {
 export interface BucketChange {
   readonly key: string;
   readonly value: Uint8Array | null;
-  /** How many of those known to follow were not delivered yet. */
+  /** Number of further changes that the server has announced and not delivered yet. */
   readonly waiting: number;
 }
 
@@ -40,7 +40,7 @@ const RECONNECT_MS = 30_000;
 /** What to correct, as `fleet` of the settings names it. */
 const IN_SETTINGS = { credentials: '"creds" or "nkey" of "fleet"', ca: '"tlsCa" of "fleet"' };
 
-/** What a server says of a bucket: one that was made anew, or restored, is known by it. */
+/** The state of a bucket, by which one that was recreated or restored is recognised. */
 interface BucketState {
   readonly created: string;
   readonly lastSequence: number;
@@ -62,13 +62,13 @@ export interface Bucket {
   close(): Promise<void>;
 }
 
-/** A bucket that the first machine had to make keeps a value for as long as it is used. */
+/** Opens the bucket. A machine that publishes creates a missing one, which keeps a value for as long as it is used. */
 async function open(connection: NatsConnection, { bucket, publish }: FleetSettings): Promise<KV> {
   const manager = new Kvm(connection);
   return publish ? manager.create(bucket, { history: 1, ttl: SHARED_FRESH_MS }) : manager.open(bucket);
 }
 
-/** Says when the connection is lost, and when it is made again, which the client does by itself. */
+/** Logs when the connection is lost, and when the client has re-established it. */
 export async function logStatus(
   connection: Pick<NatsConnection, 'status'>,
   log: OnMessage,
@@ -77,7 +77,7 @@ export async function logStatus(
   for await (const { type } of connection.status())
     if (type === 'disconnect') log('the connection is lost', true);
     else if (type === 'reconnect') {
-      log('the connection is made again', false);
+      log('the connection is restored', false);
       reconnected();
     }
 }
@@ -93,8 +93,8 @@ async function stateOf(bucket: KV): Promise<BucketState | null> {
 }
 
 /**
- * Connects to the server and opens the bucket; rejects with the reason. `log`: where a lost connection is reported;
- * `reconnected`: called when it is made again.
+ * Connects to the server and opens the bucket; rejects with the reason. A lost connection is reported to `log`;
+ * `reconnected` is called once it is re-established.
  */
 async function connectBucket(
   settings: FleetSettings,
@@ -126,15 +126,15 @@ async function connectBucket(
   }
 }
 
-/** How long a server that cannot be used is left alone. */
+/** Delay before a server that could not be used is tried again. */
 export const RETRY_MS = 30_000;
-/** How often it is seen whether the bucket is still the one that is followed: of another one nothing would arrive. */
+/** How often to check that the followed bucket still exists: after it was recreated nothing would arrive. */
 export const BUCKET_CHECK_MS = 300_000;
-/** A process that is about to race waits for what the bucket holds at most this long. */
+/** Maximum wait of a race for the bucket to be copied. */
 export const MAX_READY_MS = 10_000;
-/** A server sends what there is at once; if nothing has come after this time, there is nothing. */
+/** A server delivers existing values at once: if none has arrived by then, the bucket is empty. */
 export const EMPTY_BUCKET_MS = 500;
-/** How long the end of a process waits for its last publications. */
+/** Maximum wait of a process that ends for its last publications. */
 const MAX_CLOSING_MS = 2000;
 /** Changes stored in one transaction, which blocks forecasts for a few milliseconds. */
 const BATCH = 200;
@@ -156,7 +156,7 @@ interface Publication {
   readonly value: string;
 }
 
-/** What the machines of the organisation share, as this one copies it and adds to it. */
+/** This machine's copy of what the organisation shares, and its own publications. */
 export class Fleet {
   readonly #parts: FleetParts;
   readonly #keys: FleetKeys;
@@ -174,12 +174,12 @@ export class Fleet {
     this.#keys = keys;
   }
 
-  /** Under which key the outcomes of an origin are shared. */
+  /** The key under which the outcomes of an origin are shared. */
   keyOf(origin: Origin): string {
     return this.#keys.keyOf(origin);
   }
 
-  /** Publishes the outcome of a race, if it is one to share and the hour's first; returns at once and never throws. */
+  /** Publishes the outcome of a race if it is worth sharing and new in its hour; returns at once and never throws. */
   share(race: OriginRace): void {
     const { settings, cache, clock } = this.#parts;
     if (!settings.publish || this.#bucket === null) return;
@@ -202,12 +202,12 @@ export class Fleet {
     this.#publishing.add(publishing);
   }
 
-  /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
+  /** Resolves once the bucket is copied, cannot be, or a time limit has passed. */
   ready(): Promise<void> {
     return within(this.#parts.clock, MAX_READY_MS, this.#copied.promise);
   }
 
-  /** Waits briefly until what was published is stored, and stops following. Never rejects. */
+  /** Waits briefly for pending publications, then stops following. Never rejects. */
   async close(): Promise<void> {
     await within(this.#parts.clock, MAX_CLOSING_MS, Promise.all(this.#publishing));
     const { size } = this.#publishing;
@@ -248,7 +248,7 @@ export class Fleet {
     this.#parts.log('outcomes are shared', false);
     let isEmpty = true;
     const forget = this.#parts.clock.after(EMPTY_BUCKET_MS, () => {
-      // What arrived while this process got no processor is read before that is concluded.
+      // First reads what arrived while this process was not scheduled.
       void nextPoll().then(() => isEmpty && this.#copied.resolve());
     });
     const arrived = (): void => {
@@ -259,7 +259,7 @@ export class Fleet {
     throw new Error('the bucket cannot be followed any more');
   }
 
-  /** Closes the bucket if it is gone or another one has taken its place, for as long as it is followed. */
+  /** Closes the bucket once it has been deleted or replaced, while it is followed. */
   async #leaveAnother(bucket: Bucket, ended: Promise<void>): Promise<void> {
     let isOver = false;
     void ended.then(() => {
@@ -268,7 +268,7 @@ export class Fleet {
     let known: BucketState | null = null;
     while (!isOver) {
       this.#reconnected = Promise.withResolvers();
-      // A server that is away, or does not let us ask, says nothing of it.
+      // An unreachable server, or one that denies the request, proves nothing.
       const now: BucketState | null = await bucket.state().catch(() => known);
       if (known !== null && (now === null || isAnother(now, known))) return bucket.close().catch(() => {});
       known = now;
@@ -276,7 +276,7 @@ export class Fleet {
     }
   }
 
-  /** Once an hour for each origin, and not what another machine said within the same hour. */
+  /** At most once an hour for each origin, and not what another machine published in that hour. */
   #isDue(outcome: SharedRecord, known: SharedRecord | null, nowMs: number): boolean {
     const lastMs = this.#published.get(outcome.key)?.atMs;
     if (lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < HOUR_MS) return false;
@@ -305,7 +305,7 @@ export class Fleet {
       const outcome = this.#outcomeIn(key, value);
       read += 1;
       if (typeof outcome === 'string') refused[outcome] = (refused[outcome] ?? 0) + 1;
-      // Its own outcome is no other machine's, and takes the place of what another had said before.
+      // This machine's own outcome is not somebody else's, and replaces what another had published.
       else batch.push({ key, outcome: this.#isEcho(key, value) ? null : outcome });
       if (waiting > 0 && read < BATCH) continue;
       cache.recordShared(batch, refused);
@@ -316,7 +316,7 @@ export class Fleet {
     }
   }
 
-  /** A server that stays away is no news. */
+  /** A server that stays unreachable is reported once. */
   #reportOnce(error: unknown): void {
     if (this.#isClosed) return;
     const message = messageOf(error);
@@ -325,7 +325,7 @@ export class Fleet {
   }
 }
 
-/** How many values the bucket holds, for all labels together. Rejects with the reason if it cannot be used. */
+/** The number of values in the bucket, over all labels. Rejects with the reason if it cannot be used. */
 export async function heldInBucket(settings: FleetSettings): Promise<number> {
   readFleetSalt(settings.saltFile);
   // Looking must not create it.

@@ -51,7 +51,7 @@ export function notInTime(
     );
   const code = 'dns-failed';
   if (!isTooLate(lateness, timeoutMs)) return { code, message: `no answer within ${timeoutMs} ms` };
-  const message = `this machine was too busy to hear an answer within ${timeoutMs} ms`;
+  const message = `this machine was too busy to receive an answer within ${timeoutMs} ms`;
   return { code, message, disturbed: true };
 }
 

@@ -1,6 +1,6 @@
-// The archive of a survey on disk. Written: segments of compressed results, each written aside, synced and renamed, and
-// `survey.json` beside them; the names tell what it has, so that a collector goes on after the last segment. Read:
-// every line validated, each result of a vantage point once. In memory is one byte for each job and vantage point.
+// The archive of a survey on disk: `survey.json`, and segments of compressed results, each written to a temporary file,
+// synced and renamed, whose names tell a collector where to resume. Reading validates every line, returns each result
+// of a vantage point once, and keeps one byte in memory for each job and vantage point.
 import {
   closeSync,
   createReadStream,
@@ -82,7 +82,7 @@ function syncDirectory(dir: string): void {
   closeSync(handle);
 }
 
-/** Writes a file so that under its name there is never a part of it, also after a power failure. */
+/** Writes a file atomically, even if the power fails. */
 export function writeWhole(dir: string, name: string, pieces: Iterable<Uint8Array>): void {
   const aside = join(dir, `${name}${UNFINISHED}`);
   const handle = openSync(aside, 'w');
@@ -90,7 +90,7 @@ export function writeWhole(dir: string, name: string, pieces: Iterable<Uint8Arra
     for (const piece of pieces) for (let at = 0; at < piece.length; ) at += writeSync(handle, piece, at);
     fsyncSync(handle);
   } catch (error) {
-    // A disk that is full needs the room.
+    // A full disk needs the space.
     rmSync(aside, { force: true });
     throw error;
   } finally {
@@ -100,7 +100,7 @@ export function writeWhole(dir: string, name: string, pieces: Iterable<Uint8Arra
   syncDirectory(dir);
 }
 
-/** Whether a file is one that was being written aside: others in the directory are not ours to remove. */
+/** Whether a file is a temporary one of ours: others in the directory must not be removed. */
 function isUnfinished(file: string): boolean {
   if (!file.endsWith(UNFINISHED)) return false;
   const name = file.slice(0, -UNFINISHED.length);
@@ -144,8 +144,9 @@ function headBytes(descriptor: number): number {
 }
 
 /**
- * The content of each zstd frame of a file: Node's decompressor ends, without an error, after the first one. `damaged` is called with the offset of a frame that cannot be read; after one whose end is
- * unknown nothing follows. Rejects with the system's error.
+ * The content of each zstd frame of a file, because Node's decompressor ends without an error after the first one.
+ * `damaged` is called with the offset of a frame that cannot be read; after one whose end is unknown nothing follows.
+ * Rejects with the system's error.
  */
 async function* zstdFrames(path: string, damaged: (atByte: number) => void): AsyncGenerator<Buffer> {
   const file = await open(path);
@@ -189,13 +190,13 @@ async function* zstdFrames(path: string, damaged: (atByte: number) => void): Asy
 }
 
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
-/** Named at most: a damaged disk could make as many as there are lines. */
+/** Maximum number of bad lines that are named: on a damaged disk every line may be one. */
 const BAD_LINES_NAMED = 1000;
 const MAX_REASON_CHARS = 200;
 /** As many fit the column of their numbers. */
 const MAX_JOBS = 2 ** 31 - 1;
 
-/** A line that is no result or job of this survey, or a damaged frame. */
+/** A line that is not a result or job of this survey, or a damaged frame. */
 export interface BadLine {
   readonly file: string;
   /** Null: a frame, in which no line can be counted; the reason gives its place. */

@@ -1,5 +1,5 @@
-// The collector: moves results from the server into the archive. A batch leaves the server after the segment with it
-// is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
+// The collector: moves results from the server into the archive. A batch is removed from the server once its segment is
+// on disk, and the names of the segments tell where to resume, so that nothing is lost or written twice.
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
@@ -200,8 +200,8 @@ export async function collect(given: CollectionParts): Promise<void> {
 }
 
 /**
- * Repeats what a server that is away prevents; `run` says that it works again, or it does by its end. Undefined if the
- * collector ends before. Rejects for the file system.
+ * Repeats `run` while the server is unreachable. `run` may report early that it works again. Undefined if the collector
+ * ends first. Rejects with an error of the file system, and with a Complaint if the server's disk is full.
  */
 async function insist<T>(
   { clock, signal, log }: CollectionParts,

@@ -137,7 +137,7 @@ function credsText(jwt: string, seed: string): string {
   return `${part('NATS USER JWT', jwt)}\n${part('USER NKEY SEED', seed)}`;
 }
 
-test('a connection made again uses the credentials that the file has then, or the last good ones', async (t) => {
+test('a restored connection uses the credentials that the file has then, or the last good ones', async (t) => {
   const [first, second] = KEYS;
   const dir = scratchDirectory(t);
   const forms = [

@@ -36,14 +36,14 @@ export interface ServerOptions {
   readonly token: string | null;
   /** PEM file with the certificates trusted instead of those bundled with Node.js. */
   readonly caFile: string | null;
-  /** How long a server that is away is left alone between attempts, at least; absent: a second. */
+  /** Minimum delay between attempts to reconnect; default: a second. */
   readonly reconnectMs?: number;
   /** Absent: as on the command line. */
   readonly words?: ServerWords;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** A server that restarts is waited for, without end: nothing is lost meanwhile. */
+/** Attempts to reconnect never end, because a server that restarts loses nothing. */
 const RECONNECT_MS = 1000;
 
 function read(path: string): Buffer {
@@ -63,8 +63,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Credentials are rotated while a connection lives: each attempt takes what the file has then. One that is being written
- * leaves the last good ones in force, because the client gives up when an authenticator throws.
+ * Credentials may be rotated while connected, so each attempt reads the file again. While it is being written the last
+ * good ones stay in force, because the client gives up when an authenticator throws.
  */
 function fromFile(path: string, authenticator: (bytes: Buffer) => Authenticator): Authenticator {
   let last = authenticator(read(path));
@@ -105,15 +105,15 @@ function withoutUser(server: string): string {
   return server.replace(/^([a-z]+:\/\/)?[^/]*@/i, '$1');
 }
 
-/** How long to wait before a server is dialled again; the times of many clients are spread over twice that. */
+/** The delay before a server is dialled again, with as much jitter, so that many clients do not return at once. */
 function reconnection({ reconnectMs }: ServerOptions): ConnectionOptions {
   if (reconnectMs === undefined) return { reconnectTimeWait: RECONNECT_MS };
   return { reconnectTimeWait: reconnectMs, reconnectJitter: reconnectMs, reconnectJitterTLS: reconnectMs };
 }
 
 /**
- * TLS, where it was asked for. The client ignores the scheme of an address and would otherwise do what the server's
- * first line says, which nothing authenticates: without this, anyone on the way could have the credentials in the clear.
+ * TLS if requested. The client ignores the URL's scheme and would otherwise follow the server's first line, which is
+ * not authenticated: an on-path attacker could obtain the credentials in the clear.
  */
 function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
   if (caFile !== null) {
@@ -140,8 +140,8 @@ function why(error: unknown, { credentials, ca }: ServerWords): string {
 }
 
 /**
- * Connects; once connected, a lost connection is made again for as long as it takes. A server that refuses is tried once
- * more after `refusedAgainMs`, as one that is being restarted refuses for a moment; null: it is not. Throws a Complaint.
+ * Connects, and from then on reconnects without limit. A server that refuses is tried once more after `refusedAgainMs`,
+ * because a restarting one refuses for a moment; null: it is not. Throws a Complaint.
  */
 export async function connectTo(
   options: ServerOptions,
@@ -186,13 +186,16 @@ export function isFull(error: unknown): boolean {
   return /no space left/i.test((error as Error).message);
 }
 
-/** Why the server does not do what it was asked for, and what to do about it. */
+/** Why the server failed a request, and what to do about it. */
 export function reasonOf(error: unknown): string {
   const { message } = error as Error;
   return isFull(error) ? `the server's disk is full: ${message}; make room and restart the server` : message;
 }
 
-/** What a server that is away prevents: told when it begins and when it is over, however often it is tried. */
+/**
+ * Reports once that an unreachable server prevents something, and once that it no longer does, however often it is
+ * retried.
+ */
 export class Troubles {
   readonly #log: (message: string) => void;
   /** By what failed. */

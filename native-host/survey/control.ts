@@ -1,5 +1,5 @@
-// What everybody in a survey must know within seconds: opt-out, budgets, pause, and the workers announced. A watched
-// key-value bucket; every worker follows it.
+// What every worker of a survey must know within seconds, in a watched key-value bucket: opt-out, budgets, pause, and
+// the announced workers.
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
@@ -20,13 +20,13 @@ import type { WorkerParts } from './worker.ts';
 
 /** Written this often by every worker. */
 const HEARTBEAT_MS = 2000;
-/** A worker whose last heartbeat is older does not run any more, unless its machine sleeps. */
+/** A worker whose last heartbeat is older has stopped, unless its machine is asleep. */
 export const WORKER_TIMEOUT_MS = 7000;
 
 /** Within this time a server that answers has sent the next of what a bucket contains. */
 const PRESENT_WITHIN_MS = 10_000;
 
-/** Workers announce themselves, and withdraw when they end in an orderly way. One that died stays: it slows the survey. */
+/** Workers announce themselves, and withdraw when they end normally. One that crashed remains: it slows the survey. */
 const announcementSchema = v.object({
   vantage: nameSchema,
   worker: nameSchema,
@@ -72,9 +72,8 @@ export const NOTHING: ControlState = {
 };
 
 /**
- * The state after one change, null for a removed value, stored at that time by the server's clock. One that does not
- * fit, or is no JSON, changes nothing, as if it had not been written: a damaged opt-out list must not end the one in
- * force.
+ * The state after one change, null for a removed value, stored at that time by the server's clock. An invalid value is
+ * ignored: a damaged opt-out list must not replace the one in force.
  */
 export function changed(
   state: ControlState,
@@ -130,9 +129,9 @@ export class Control {
   }
 
   /**
-   * Reads everything, then follows changes until the connection ends; resolves when all present values are known. A
-   * server that dies meanwhile may leave a watch without its first values, which is then begun again. Once followed,
-   * further calls only add a listener. Rejects with a Complaint if the opt-out list lacks a part.
+   * Reads everything, then follows changes until the connection ends; resolves when all present values are known. If
+   * the server dies meanwhile, the watch may lack its first values and is restarted. Once followed, further calls only
+   * add a listener. Rejects with a Complaint if the opt-out list lacks a part.
    */
   async follow(onChange: () => void = () => {}): Promise<void> {
     this.#listeners.push(onChange);
@@ -171,7 +170,7 @@ export class Control {
   }
 
   /**
-   * Changes the budget in force, and keeps another operator's change at the same time. To be called while the bucket is
+   * Changes the budget in force, merged with a concurrent change of another operator. Requires that the bucket is
    * followed. Rejects with the server's error.
    */
   async changeBudget(change: BudgetChange): Promise<void> {
@@ -195,7 +194,7 @@ export class Control {
   }
 
   /**
-   * Adds entries to the opt-out list and returns all of them. Another operator's addition at the same time is kept.
+   * Adds entries to the opt-out list and returns all of them. A concurrent addition by another operator is kept.
    * Rejects with the server's error, and with a Complaint for a list that is too long.
    */
   async addOptOut(more: readonly string[]): Promise<readonly string[]> {
@@ -235,8 +234,8 @@ interface PresenceCalls {
 type PresenceParts = Pick<WorkerParts, 'control' | 'vantage' | 'worker' | 'clock' | 'log'>;
 
 /**
- * A worker's name in its survey: taken when no other process has it, announced while it works, withdrawn when it ends in
- * an orderly way. The number of names divides the budgets.
+ * A worker's name in its survey: taken when no other process has it, announced while it works, withdrawn when it ends
+ * normally. Budgets are divided by the number of names.
  */
 export class Presence {
   readonly #parts: PresenceParts;
@@ -307,7 +306,7 @@ export class Presence {
     return new Complaint('bad-survey', `another worker ${worker} at ${vantage} took over`, EXIT_FAILED);
   }
 
-  /** Stops announcing; withdraws if the worker leaves in an orderly way. */
+  /** Stops announcing; withdraws if the worker ends normally. */
   async end(orderly: boolean): Promise<void> {
     if (this.#beat === null) return;
     clearInterval(this.#beat);

@@ -60,7 +60,10 @@ export function surveySpec(
 type MayUse = NonNullable<RaceSpec['mayUse']>;
 type MayFollow = NonNullable<RaceSpec['mayFollow']>;
 
-/** Which alternatives a race may follow: no budget counts them, but who opted out is sent nothing. */
+/**
+ * Which alternatives a race may follow: they do not count towards any budget, but nothing is sent to hosts that opted
+ * out.
+ */
 export function followRule(optOut: () => OptOut): MayFollow {
   return (host, address, nat64Prefix) =>
     !optOut().refusesHost(host) && !optOut().refusesAddress(address, nat64Prefix);
@@ -74,8 +77,8 @@ export function useRule(optOut: () => OptOut): MayUse {
 }
 
 /**
- * Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended, this
- * machine was too late, or no TCP was tried, and UDP that is dropped says nothing about that.
+ * Whether a race reached nothing at all, as on a network that has begun to block us. Null: it was cancelled, this
+ * machine was too late, or TCP was not tried, for dropped UDP does not show that.
  */
 function isRefused({ trials, error }: OriginRace): boolean | null {
   if (error?.code === 'cancelled') return null;
@@ -88,8 +91,8 @@ function isRefused({ trials, error }: OriginRace): boolean | null {
 }
 
 /**
- * Runs one job; it is cancelled when a pause begins, and when somebody opts out to whom it sends. Rejects only when a
- * transport cannot be loaded.
+ * Runs one job; it is cancelled when a pause begins, or when a host it sends to opts out. Rejects only when a transport
+ * cannot be loaded.
  */
 export async function raceJob(
   { race, politeness, optOut, isPaused, onChange, clock }: JobRacing,

@@ -1,6 +1,6 @@
 // Loads a list into a survey's stream of jobs, in the order of a keyed permutation, so that neighbours in the list,
-// often on one network, are not neighbours in time. A load that was cut off goes on where the stream ends. Of ten
-// million lines only every 256th position is kept, from which a line is found; and which lines repeat an earlier one.
+// often on one network, are not neighbours in time. An interrupted load resumes where the stream ends. Of ten million
+// lines only every 256th position is kept, from which a line is found; and which lines repeat an earlier one.
 import { createHash, hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { getDomain } from 'tldts';

@@ -1,6 +1,6 @@
-// The messages of a worker. Those it takes: the list's jobs, and those that were postponed, pulled as there is room for
-// them. And what it sends, and still owes an answer: results, postponed and abandoned jobs. Everything is repeated
-// until the server has it, and only then is its job acknowledged.
+// The messages of a worker: the jobs that it pulls as it has capacity, from the list and postponed ones; and the
+// results, postponed and abandoned jobs that it publishes. Publishing is retried until the server has stored it, and
+// only then is the job acknowledged.
 
 import { type OriginRace, RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { PROGRAM } from '../version.ts';

@@ -1,5 +1,5 @@
-// A NATS server of one's own for `survey run`: on loopback, with a token that only this user can read, its data beside
-// the archive. Started where one is found; nothing is downloaded.
+// The private NATS server of `survey run`: on loopback, with a token that only this user can read, its data beside the
+// archive. It must be installed; nothing is downloaded.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -66,8 +66,8 @@ async function urlOf(dir: string, child: ChildProcess, output: () => string): Pr
 }
 
 /**
- * Ends the server that a run before this one left behind when it was killed: two would spoil each other's data. Throws
- * a Complaint if that run lives.
+ * Stops the server left behind by an earlier run that was killed: two would damage each other's data. Throws a
+ * Complaint if that run is still alive.
  */
 async function endFormer(dir: string): Promise<void> {
   const owner = readPid(join(dir, OWNER_FILE));

@@ -1,5 +1,5 @@
-// What of the NATS clients is used, in one place: these packages are CommonJS, so that they are bundled apart. And how
-// their connections are made, which the clients get wrong.
+// The parts of the NATS clients that are used, in one file because these CommonJS packages are bundled separately; and
+// a transport that corrects how the clients connect.
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions as TlsOptions } from 'node:tls';
@@ -61,9 +61,9 @@ function hostsOf(servers: ConnectionOptions['servers']): string[] {
 }
 
 /**
- * Whom a server's certificate must name, one of them at least. Servers are gossiped before TLS begins, when anyone on
- * the way may add one, and public CAs issue certificates to anyone: without a CA of the user's own, a gossiped server
- * has to be one that the user named.
+ * The names of which a server's certificate must have one. Servers are gossiped before TLS, when an on-path attacker
+ * may add one, and public CAs issue certificates to anyone: without a CA of the user's own, a gossiped server has to be
+ * one that the user named.
  */
 function identities({ hostname, tlsName }: Dialled, { servers, tls }: ConnectionOptions): readonly string[] {
   const named = hostsOf(servers);
@@ -74,9 +74,9 @@ function identities({ hostname, tlsName }: Dialled, { servers, tls }: Connection
 }
 
 /**
- * The client's own transport, mended in two places. A server dialled by its address is verified against that address,
- * not against "localhost", which Node takes where it is told no name; and a socket whose server says nothing is
- * destroyed when the client gives it up, as it would keep a command from ending.
+ * The client's own transport with two corrections: a server dialled by its address is verified against that, not
+ * against "localhost", Node's default without a name; and the socket of a silent server is destroyed when the client
+ * gives up, as it would keep a command from ending.
  */
 class Transport extends NodeTransport {
   #identities: readonly string[] = [];

@@ -253,8 +253,8 @@ async function entriesOf({ bucket }: ListStore, entry: StoredEntry): Promise<rea
 }
 
 /**
- * Adds entries to the list and returns all of them. Another operator's addition at the same time is kept. Rejects with
- * the server's error, and with a Complaint for a list that is too long.
+ * Adds entries to the list and returns all of them. A concurrent addition by another operator is kept. Rejects with the
+ * server's error, and with a Complaint for a list that is too long.
  */
 export async function addToOptOut(store: ListStore, more: readonly string[]): Promise<readonly string[]> {
   const { bucket } = store;

@@ -20,11 +20,11 @@ type RefusalReason =
   | 'paused'
   /** An address has a race under way. */
   | 'address-busy'
-  /** A network did not answer, again and again. */
+  /** A network repeatedly did not answer. */
   | 'backing-off'
   | 'network-budget'
   | 'total-budget'
-  /** As many networks are remembered as may be. */
+  /** The maximum number of networks is remembered. */
   | 'many-networks';
 
 export interface Permit {

@@ -1,6 +1,6 @@
-// What travels and is kept in a survey, validated where it enters. A job: what a line of the list becomes, what a
-// postponed or abandoned one carries, and the message that a worker owes an answer. A result: one line of the archive,
-// which is these lines, compressed in batches; everything else is derived from them.
+// The schemas of a survey's messages and archive. A job is a line of the list, also when it is postponed or abandoned.
+// A result is one line of the archive, which is these lines, compressed in batches; everything else is derived from
+// them.
 import { createHash } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';

@@ -37,7 +37,7 @@ export async function statusOf(manager: JetStreamManager, control: Control, name
     return { vantage, waiting, inProgress, postponed, done };
   };
   const workers = [...state.workers.values()];
-  // Only servers before 2.10 do not tell their time.
+  // Servers before 2.10 do not report their time.
   const nowMs =
     todo.ts === undefined ? Math.max(0, ...workers.map(({ storedAtMs }) => storedAtMs)) : Date.parse(todo.ts);
   return {

@@ -72,7 +72,7 @@ function configsOf(names: SurveyNames, replicas: number): readonly NewStream[] {
     discard: DiscardPolicy.New,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   });
-  // The server itself tells which jobs it delivers no more: a worker that is killed cannot.
+  // The server reports the jobs that it no longer delivers, because a killed worker cannot.
   const advisories = [todo, later].map((name) => `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${name}.*`);
   return [
     stream(todo, RetentionPolicy.Limits, names.todoSubject('*')),
@@ -118,15 +118,16 @@ export async function exists(manager: JetStreamManager, { streams }: SurveyNames
 /** The names of the vantage points that have read from the list. */
 export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyNames): Promise<string[]> {
   const names: string[] = [];
-  // Whoever looks into the stream has a consumer, too; and a name becomes part of a file's.
+  // Other readers of the stream have consumers too, and a name becomes part of a file's.
   for await (const { name, config } of manager.consumers.list(streams.todo))
     if (config.durable_name === name && v.is(nameSchema, name)) names.push(name);
   return names.toSorted();
 }
 
 /**
- * Why a survey's server does not answer. To a message that it cannot write, for example because its disk is full, it never
- * does; whoever wants something removed is told. Asked to remove nothing, it tells us. Otherwise the error itself.
+ * Why a survey's server does not answer. It never acknowledges a message that it cannot write, for example because its
+ * disk is full, but says so when asked to remove something: so it is asked to remove nothing. Otherwise the error
+ * itself.
  */
 export async function causeOf(
   error: unknown,

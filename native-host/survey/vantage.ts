@@ -1,6 +1,6 @@
-// A vantage point as its worker sees it: its network, what its canaries (origins that every vantage point reaches) say
-// of the path, and the results that they have yet to vouch for. Where the path fails or changes, what was measured on
-// it is measured again.
+// A vantage point as its worker sees it: its network, the health of the path by its canaries (origins that every
+// vantage point reaches), and the results that await a good canary. Where the path fails or changes, what was measured
+// on it is measured again.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import { parseOrigin } from '@photofinish/shared/web/origin';
@@ -15,7 +15,7 @@ import type { WorkerParts } from './worker.ts';
 
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
 const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
-/** How long a sick vantage keeps its jobs before it lets them go. */
+/** How long a sick vantage keeps its jobs before it returns them. */
 export const MAX_JOB_HOLD_MS = 600_000;
 
 const NO_CANARY_LEFT =
@@ -27,7 +27,7 @@ export interface VantageParts
   readonly optOut: () => OptOut;
   /** Takes jobs that are to be raced again. */
   readonly again: (tasks: readonly Task[]) => void;
-  /** Begins to: a server that takes nothing for long must not keep the canaries from watching the path meanwhile. */
+  /** Begins to publish, without waiting: a slow server must not keep the canaries from watching the path. */
   readonly publish: (measured: readonly JobResult[]) => void;
   /** Gives the jobs back to the server: called while it has been sick for long. */
   readonly letGo: () => void;
@@ -44,7 +44,7 @@ export class Vantage {
   /** Aborts the races under way when the network changes or the worker ends. */
   #round = new AbortController();
   #network: string;
-  /** The machine is between networks: a race would be told of the wrong one. */
+  /** The machine is between networks: a race would be recorded under the wrong one. */
   #moving = false;
   #stopWatching: () => void = () => {};
   #sickSinceMs: number | null = null;

@@ -29,16 +29,16 @@ import { type JobSource, requestOf, type Survey, type Task, taskOf } from './sch
 import { ACK_WAIT_MS, causeOf, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
 import { MAX_JOB_HOLD_MS, Vantage, type VantageParts } from './vantage.ts';
 
-/** Results that wait for a canary at most: then one is asked early. */
+/** Maximum number of results that wait for a canary, before one is raced early. */
 const MAX_HELD_RESULTS = MAX_UNACKNOWLEDGED / 2;
 /** Without canaries, results are published this often. */
 const PUBLISH_EVERY_MS = 1000;
 const RETRY_MS = 1000;
 /** Postponed jobs that a worker holds while they wait for their budget. */
 const MAX_WAITING = 64;
-/** Where an address is busy, and no time is known: about a race. */
+/** Delay for a busy address, about the duration of a race. */
 const BUSY_MS = 250;
-/** A job that has its turn within this time is not worth a message. */
+/** A job whose turn comes within this time is kept instead of postponed. */
 const HOLDS_MS = 2000;
 
 export interface WorkerParts {
