@@ -66,7 +66,7 @@ test('if nobody reads its replies it buffers a limited number of them, and then 
   assert.equal(await ended, 3);
   assert.match(
     said(),
-    /^photofinish: stuck: the browser reads no more; \d+ bytes of replies were waiting\n$/,
+    /^photofinish: stuck: the browser has stopped reading; \d+ bytes of replies were waiting\n$/,
   );
 });
 

@@ -30,7 +30,7 @@ const outbox = new Outbox({
   pipe: BROWSER,
   clock: systemClock,
   onStuck(bytes) {
-    complain(`photofinish: stuck: the browser reads no more; ${bytes} bytes of replies were waiting\n`);
+    complain(`photofinish: stuck: the browser has stopped reading; ${bytes} bytes of replies were waiting\n`);
     whenStuck();
   },
 });

@@ -277,7 +277,7 @@ export class Database<S> {
     const aside = setAside(this.#path, was, this.#options.clock.epochMs());
     if (aside !== null)
       this.#options.damaged(
-        `the host cache ${this.#path} was damaged; set aside as ${aside}, and a new one is begun`,
+        `the host cache ${this.#path} was damaged; it was set aside as ${aside} and replaced`,
       );
   }
 

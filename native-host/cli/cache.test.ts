@@ -88,7 +88,7 @@ test('a damaged cache is reported once by the command that sets it aside', async
     const [first, ...others] = await told();
     assert.match(
       first ?? '',
-      /^cache-damaged: the host cache .*cache\.db was damaged; set aside as .*\.corrupt-/,
+      /^cache-damaged: the host cache .*cache\.db was damaged; it was set aside as .*\.corrupt-/,
     );
     assert.deepEqual([...others, ...(await told())], []);
   }

@@ -268,7 +268,7 @@ function busyText({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
   const busy = trials.length - timedTrials(trials).length;
   if (busy === 0 || verdict.code === 'machine-too-busy') return [];
   return [
-    `This machine was too busy in ${busy} of ${plural(trials.length, 'trial')}; results that this may have falsified are left out.`,
+    `This machine was too busy in ${busy} of ${plural(trials.length, 'trial')}; results that this may have distorted are left out.`,
   ];
 }
 

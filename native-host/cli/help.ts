@@ -99,8 +99,8 @@ Examples:
   install: {
     about: `Lets browsers start the helper, for this user only: writes a launcher, and for
 each browser a native messaging manifest that names it (on Windows also the
-registry key that browsers read). Run it again to update them: --config and
---extension-id of before are kept until "photofinish uninstall".`,
+registry key that browsers read). Run it again to update them: an earlier
+--config or --extension-id is kept until "photofinish uninstall".`,
     after: `Exit status: 0 if at least one browser can now start the helper and nothing
 failed, otherwise 1; 2 for bad usage or input, with nothing written.`,
   },

@@ -54,7 +54,7 @@ export function json(document: string) {
 export const CACHE_FILE = valued('FILE', 'use this host cache file', 'file');
 
 /** Time-out, and how hosts are resolved and trusted: common to all commands that race. */
-const FINDING = {
+const COMMON_RACE_OPTIONS = {
   timeout: valued('MS', `limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})`),
   ca: repeatable('FILE', 'also trust the PEM certificates in FILE; may be repeated', 'file'),
   resolve: repeatable('HOST:PORT:ADDRESS', 'connect to ADDRESS without querying DNS; may be repeated'),
@@ -117,7 +117,7 @@ export const RACE_OPTIONS = {
     "QUIC's RTT estimate before it has measured one, 1 to 10000; the first retransmission comes after three times that (default 67, or what is known of the path; 333 in RFC 9002)",
   ),
   'no-post-quantum': flag('offer only elliptic-curve key shares, none with ML-KEM, over both TCP and QUIC'),
-  ...FINDING,
+  ...COMMON_RACE_OPTIONS,
   network: valued(
     'NETWORK',
     'record the outcomes under this network (its key, or the name you gave it) instead of detecting it; any other text is the label of a network of its own',
@@ -137,7 +137,7 @@ export const EXPLAIN_OPTIONS = {
     'N',
     `most pairs in the comparison, 1 to 100000 (default ${MAX_PAIRS}); it stops once the result is clear, which takes at least ${MIN_CLEAR_PAIRS} pairs`,
   ),
-  ...FINDING,
+  ...COMMON_RACE_OPTIONS,
   network: valued(
     'NETWORK',
     'read from and record under this network (its key, or the name you gave it) instead of detecting it; any other text is the label of a network of its own',
@@ -227,10 +227,10 @@ export const SURVEY_OPTIONS = {
       "use what machines of your organisation share, and share the outcomes (needs 'fleet' in the settings); for crawlers: the races are then not cold",
     ),
   ),
-  timeout: of(LOADING, FINDING.timeout),
-  ca: of(WORKING, FINDING.ca),
-  resolve: of(WORKING, FINDING.resolve),
-  resolver: of(WORKING, FINDING.resolver),
+  timeout: of(LOADING, COMMON_RACE_OPTIONS.timeout),
+  ca: of(WORKING, COMMON_RACE_OPTIONS.ca),
+  resolve: of(WORKING, COMMON_RACE_OPTIONS.resolve),
+  resolver: of(WORKING, COMMON_RACE_OPTIONS.resolver),
   'allow-private': of(WORKING, ALLOW_PRIVATE),
   json: of(
     ['status', 'export'],

@@ -111,7 +111,7 @@ test('outcomes are shared only where memory is read', () => {
   ])
     assert.throws(
       () => parseRaceCommand(['a.test', '--fleet', ...cold]),
-      /^Error: --fleet is for memory hints and full/,
+      /^Error: --fleet needs --memory hints or full/,
     );
 });
 

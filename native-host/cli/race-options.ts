@@ -184,7 +184,7 @@ export function parseRaceCommand(args: readonly string[]) {
   if (fleet && memory === 'none')
     throw new Complaint(
       'bad-usage',
-      '--fleet is for memory hints and full; several trials have none unless given',
+      '--fleet needs --memory hints or full; several trials use none by default',
     );
   const hedge = readHedge(values['fresh-quic'], values['no-fresh-quic']);
   if (hedge === true && mode !== 'race' && mode !== 'h3')

@@ -109,7 +109,7 @@ export class LearntNames {
 
   names(nowMs: number): DnsResults {
     const open = [...this.#unanswered].map(({ name, kind, askedMs }): Lookup => {
-      const message = 'there was no answer when the race needed none any more';
+      const message = 'no answer had arrived when the race ended';
       const tookMs = nowMs - askedMs;
       return { name, kind, tookMs, outcome: 'failed', records: 0, message, unanswered: true };
     });

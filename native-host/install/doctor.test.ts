@@ -240,11 +240,11 @@ test('a damaged cache is noted as long as the file that was set aside is there',
     const [cache, note, ...others] = cacheFindings(path);
     assert.equal(cache?.text, `${path}, 0 origins`, look);
     assert.equal(note?.state, 'note');
-    assert.match(note?.text ?? '', /damaged; set aside as .*cache\.db\.corrupt-/);
+    assert.match(note?.text ?? '', /damaged; it was set aside as .*cache\.db\.corrupt-/);
     assert.deepEqual(others, []);
   }
   const [, note] = cacheFindings(path);
-  const [, aside = ''] = /set aside as (\S+),/.exec(note?.text ?? '') ?? [];
+  const [, aside = ''] = /set aside as (\S+) and/.exec(note?.text ?? '') ?? [];
   renameSync(aside, join(dirname(path), 'cache.db.corrupt-by-hand'));
   assert.equal(cacheFindings(path).length, 1);
 });

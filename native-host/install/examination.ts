@@ -163,7 +163,7 @@ function asideFindings(path: string): Finding[] {
       helperFinding(
         'cache',
         'note',
-        `the host cache was damaged; set aside as ${file}, and a new one was begun`,
+        `the host cache was damaged; it was set aside as ${file} and replaced`,
         'Check the disk. The file, and its journals (-wal, -shm) beside it, hold browsing history: remove them when you no longer need them.',
       ),
     );

@@ -101,7 +101,7 @@ test('a reset in mid-body, which has no END_STREAM, leaves the response incomple
 test('content that is not as long as its Content-Length is a violation that this side resets', async () => {
   for (const [length, message] of [
     ['100', 'the content is not as long as its Content-Length'],
-    ['3', 'the server breaks HTTP/2: Protocol error'],
+    ['3', 'the server violates HTTP/2: Protocol error'],
   ] as const) {
     const error = await endedBy(SETTINGS, headers(STATUS_200, length), LAST_DATA);
     const { wireCode, endedBy: side } = error;
@@ -134,7 +134,7 @@ test('an HTTP/2 violation that Node detects is reported as such, with the code t
       [error.code, error.wireCode, error.endedBy],
       ['connection-closed', 'PROTOCOL_ERROR', 'client'],
     );
-    assert.match(error.message, /the server breaks HTTP\/2/);
+    assert.match(error.message, /the server violates HTTP\/2/);
   }
 });
 

@@ -169,7 +169,7 @@ test('beyond that the response is too large for us, which does not count against
     // nghttp2 has one code for this and for a violation.
     [
       serverOfFrames(headerBlock(250_000, 250_000), 400_000),
-      /64 KiB that are read, or the server broke HTTP\/2/,
+      /64 KiB that are read, or the server violated HTTP\/2/,
     ],
     [old, /256 KiB/],
   ] as const;

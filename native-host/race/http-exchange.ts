@@ -43,7 +43,7 @@ const TOO_MANY_FRAMES: AttemptError = {
 const TOO_LARGE_OR_BREACH: AttemptError = {
   code: 'response-too-large',
   message:
-    'before a whole header section, a field had more than the 64 KiB that are read, or the server broke HTTP/2; which of both is not known here',
+    'before the header section was complete, a field exceeded the 64 KiB that are read, or the server violated HTTP/2; which of the two is unknown here',
 };
 
 const NO_ERROR = 0;

@@ -201,7 +201,7 @@ function http2Error(error: Error): AttemptError | null {
   const [, wireCode] = STREAM_CLOSED.exec(error.message) ?? [];
   if (wireCode !== undefined) return resetWith(wireCode);
   if (codeOf(error) !== BREACH) return null;
-  const message = `the server breaks HTTP/2: ${error.message}`;
+  const message = `the server violates HTTP/2: ${error.message}`;
   return { code: 'connection-closed', message, wireCode: 'PROTOCOL_ERROR', endedBy: 'client' };
 }
 
@@ -215,7 +215,7 @@ const UNEXPECTED = 'bad response';
 const UNEXPECTED_IS_OURS: AttemptError = {
   code: 'internal',
   message:
-    'the HTTP/1.1 client used here accepts nothing before the response that it did not ask for, such as 100 (Continue)',
+    'the HTTP/1.1 client used here rejects interim responses that it did not ask for, such as 100 (Continue)',
 };
 
 /** Why an established connection gave no answer. */

@@ -311,7 +311,7 @@ export async function openLines(path: string): Promise<Lines> {
       const now = await identity(handle);
       if (now.size !== before.size || now.mtimeNs !== before.mtimeNs)
         throw new Error(
-          `${path} changed while it was being read; start again with a list that stays as it is`,
+          `${path} changed while it was being read; start again with a list that does not change`,
         );
     }
 

@@ -285,7 +285,7 @@ async function write(store: ListStore, before: StoredEntry, entries: readonly st
   if (entries.length > MAX_ENTRIES || parts.length > MAX_PARTS)
     throw new Complaint(
       'bad-survey',
-      `the opt-out list would have ${entries.length} entries, and ${MAX_ENTRIES} are possible; name networks, or a name above many others`,
+      `the opt-out list would have ${entries.length} entries, more than the limit of ${MAX_ENTRIES}; use networks, or a parent domain of many names`,
     );
   const generation = crypto.randomUUID();
   for (const [index, part] of parts.entries()) await bucket.put(partKey(generation, index), part);

@@ -32,12 +32,12 @@ test('a line is read as `race -` reads it', () => {
   assert.equal(readSurveyLine('http://a.test', 'race')?.ok, false);
 });
 
-test('a mode that looks names up during a trial is refused', () => {
+test('a mode that resolves names during a trial is refused', () => {
   assert.ok(!SURVEY_MODES.some((mode: string) => mode === 'v3'));
   const line = readSurveyLine('{"origin":"a.test","mode":"v3"}', 'race');
   assert.ok(line !== null && !line.ok);
   assert.equal(line.code, 'bad-line');
-  assert.match(line.message, /^mode v3 looks names up during a trial/);
+  assert.match(line.message, /^mode v3 resolves names during a trial/);
   assert.ok(!v.is(jobSchema, { origin: 'https://a.test', mode: 'v3' }));
   const misspelt = readSurveyLine('{"origin":"a.test","mode":"H3"}', 'race');
   assert.ok(misspelt !== null && !misspelt.ok);

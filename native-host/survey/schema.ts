@@ -130,7 +130,7 @@ export function requestOf({ origin, mode }: Job): LineRequest | null {
 export function readSurveyLine(line: string, mode: Job['mode']): ReadLine | null {
   const read = readRaceLine(line, mode, SURVEY_MODES);
   if (read === null || !read.ok || v.is(modeSchema, read.value.mode)) return read;
-  const message = `mode ${read.value.mode} looks names up during a trial, when no budget can be asked for`;
+  const message = `mode ${read.value.mode} resolves names during a trial, when no budget can be checked`;
   return { ok: false, code: 'bad-line', message };
 }
 

@@ -206,7 +206,7 @@ test('canaries that have all opted out, by name or address, are not told as fail
   assert.ok(vantage.sickSinceMs !== null);
   assert.equal(letGo(), 2, 'no other canary will come');
   assert.deepEqual(logged, [
-    'every canary of the survey has opted out: nothing vouches for what is measured, and it needs others',
+    'every canary of the survey has opted out: no result can be confirmed, so the survey needs other canaries',
   ]);
   await round('a.test');
   assert.deepEqual([vantage.mayRace, vantage.canariesOptedOut], [true, false]);

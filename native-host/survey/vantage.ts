@@ -19,7 +19,7 @@ const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 export const MAX_JOB_HOLD_MS = 600_000;
 
 const NO_CANARY_LEFT =
-  'every canary of the survey has opted out: nothing vouches for what is measured, and it needs others';
+  'every canary of the survey has opted out: no result can be confirmed, so the survey needs other canaries';
 
 export interface VantageParts
   extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'drains' | 'log'> {
