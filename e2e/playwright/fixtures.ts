@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
 import type { PhotofinishFixtures, PhotofinishOptions } from './photofinish.d.ts';
 import '@photofinish/shared/language/english';
-import { REPORT_FORMS } from '@photofinish/shared/report/forms';
+import { REPORT_FORMATS } from '@photofinish/shared/report/formats';
 import type { Report } from '@photofinish/shared/report/report';
 import {
   type BrowserContext,
@@ -208,7 +208,7 @@ async function restoreState(
 /** Attaches a report by its files: reporters print and keep paths, and bodies only in reports of their own. */
 async function attachReport(testInfo: TestInfo, report: Report): Promise<void> {
   const forms = [
-    ['photofinish-report.html', 'text/html', REPORT_FORMS.html(report)],
+    ['photofinish-report.html', 'text/html', REPORT_FORMATS.html(report)],
     ['photofinish-report.json', 'application/json', JSON.stringify(report, null, 2)],
   ] as const;
   for (const [name, contentType, text] of forms) {

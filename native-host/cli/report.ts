@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { diffListing } from '@photofinish/shared/report/diff-document';
 import type { Block, ReportDocument, Row, Table, Value } from '@photofinish/shared/report/document';
-import { DIFF_FORMS, type Forms, REPORT_FORMS } from '@photofinish/shared/report/forms';
+import { DIFF_FORMATS, type Formats, REPORT_FORMATS } from '@photofinish/shared/report/formats';
 import {
   futureInstantOf,
   modesOfSites,
@@ -137,7 +137,7 @@ export function documentText({ title, conditions, blocks }: ReportDocument, pain
   return parts.map((part) => part.join('\n')).join('\n\n');
 }
 
-const FORMS = '--html, --csv, --markdown and --json';
+const FORMATS = '--html, --csv, --markdown and --json';
 
 /** Writes a conversion to a file, or to stdout for `-`. Throws a Complaint if it cannot be written. */
 export function deliver(out: string, text: string, terminal: Terminal): void {
@@ -153,7 +153,7 @@ export function deliver(out: string, text: string, terminal: Terminal): void {
   }
 }
 
-interface FormOptions {
+interface FormatOptions {
   readonly html?: string | undefined;
   readonly csv?: string | undefined;
   readonly markdown?: boolean | undefined;
@@ -161,18 +161,23 @@ interface FormOptions {
 }
 
 /** Delivers the requested form; false if none was requested. */
-function deliverForm<D>(document: D, options: FormOptions, forms: Forms<D>, terminal: Terminal): boolean {
-  if (options.html !== undefined) deliver(options.html, forms.html(document), terminal);
-  else if (options.csv !== undefined) deliver(options.csv, forms.csv(document), terminal);
-  else if (options.markdown) deliver('-', forms.markdown(document), terminal);
+function writeFormat<D>(
+  document: D,
+  options: FormatOptions,
+  formats: Formats<D>,
+  terminal: Terminal,
+): boolean {
+  if (options.html !== undefined) deliver(options.html, formats.html(document), terminal);
+  else if (options.csv !== undefined) deliver(options.csv, formats.csv(document), terminal);
+  else if (options.markdown) deliver('-', formats.markdown(document), terminal);
   else if (options.json) deliver('-', JSON.stringify(document), terminal);
   else return false;
   return true;
 }
 
-function compare(before: Report, after: Report, options: FormOptions, terminal: Terminal): number {
+function compare(before: Report, after: Report, options: FormatOptions, terminal: Terminal): number {
   const diff = compareReports(before, after);
-  if (deliverForm(diff, options, DIFF_FORMS, terminal)) return EXIT_OK;
+  if (writeFormat(diff, options, DIFF_FORMATS, terminal)) return EXIT_OK;
   terminal.result(documentText(diffListing(diff), terminal.paint));
   return EXIT_OK;
 }
@@ -181,20 +186,20 @@ function compare(before: Report, after: Report, options: FormOptions, terminal: 
 export function runReport(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('report', args, REPORT_OPTIONS);
   const { html, csv, markdown, json } = values;
-  const forms = [html, csv, markdown, json].filter((form) => form !== undefined).length;
+  const formats = [html, csv, markdown, json].filter((format) => format !== undefined).length;
   if (positionals.length === 0) throw new Complaint('bad-usage', 'report needs at least one FILE');
-  if (forms > 1) throw new Complaint('bad-usage', `report takes one of ${FORMS}`);
+  if (formats > 1) throw new Complaint('bad-usage', `report takes one of ${FORMATS}`);
   if (values.diff && positionals.length !== 2)
     throw new Complaint('bad-usage', '--diff takes two FILEs: before and after');
-  if (forms === 1 && positionals.length > 1 && !values.diff)
-    throw new Complaint('bad-usage', `${FORMS} take one FILE; run once for each`);
+  if (formats === 1 && positionals.length > 1 && !values.diff)
+    throw new Complaint('bad-usage', `${FORMATS} take one FILE; run once for each`);
   const nowMs = systemClock.epochMs();
   const read = positionals.map((path) => readReport(path, nowMs));
   const reports = values.site === undefined ? read : onlySites(read, values.site);
   const [first, second] = reports;
   if (values.diff && first !== undefined && second !== undefined)
     return compare(first, second, values, terminal);
-  if (first !== undefined && deliverForm(first, values, REPORT_FORMS, terminal)) return EXIT_OK;
+  if (first !== undefined && writeFormat(first, values, REPORT_FORMATS, terminal)) return EXIT_OK;
   terminal.result(
     reports.map((report) => documentText(reportListing(report), terminal.paint)).join('\n\n\n'),
   );

@@ -14,7 +14,7 @@ import {
   targetsOf,
 } from './install-plan.ts';
 import { launcherAt, parseLauncher } from './launcher.ts';
-import { type Disk, InUse, type Machine, pathsOf } from './machine.ts';
+import { DirectoryInUse, type Disk, type Machine, pathsOf } from './machine.ts';
 import {
   allowedBy,
   allowedExtensions,
@@ -46,7 +46,7 @@ const LAUNCHER_MODE = 0o700;
 const MANIFEST_MODE = 0o600;
 
 function reasonOf(error: unknown): string {
-  if (error instanceof InUse) return 'the helper is running; close the browser and try again';
+  if (error instanceof DirectoryInUse) return 'the helper is running; close the browser and try again';
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EACCES' || code === 'EPERM') return 'no permission to write there';
   if (code === 'EROFS') return 'the file system is read-only';

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { scratchDirectory } from '../testing/scratch.ts';
 import {
   DISK,
+  DirectoryInUse,
   defaultValueIn,
-  InUse,
   registryCommands,
   removeDirectory,
   replaceDirectory,
@@ -99,8 +99,8 @@ test('a directory is replaced, and what an earlier call left beside it is delete
 
 test('a directory in use stays whole, whether it is replaced or removed', (t) => {
   const { directory, fresh, main } = twoCopies(t);
-  assert.throws(() => replaceDirectory(fresh, directory, keeping(directory)), InUse);
-  assert.throws(() => removeDirectory(directory, keeping(directory)), InUse);
+  assert.throws(() => replaceDirectory(fresh, directory, keeping(directory)), DirectoryInUse);
+  assert.throws(() => removeDirectory(directory, keeping(directory)), DirectoryInUse);
   assert.equal(main(), 'earlier');
   // Elsewhere the reason is another one.
   assert.throws(() => removeDirectory(directory, keeping(directory, 'linux')), /^Error: EPERM/);

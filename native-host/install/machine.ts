@@ -33,10 +33,10 @@ export interface Disk {
   remove(path: string): void;
   /** Removes a directory if it exists, is empty and can be removed. */
   removeIfEmpty(directory: string): void;
-  /** Replaces a directory's contents with copies, all or none. Throws `InUse`, or the system's error. */
+  /** Replaces a directory's contents with copies, all or none. Throws `DirectoryInUse`, or the system's error. */
   fill(directory: string, parts: readonly Part[]): void;
   /**
-   * Removes a directory with its contents, or nothing if programs use it; a missing one is not an error. Throws `InUse`,
+   * Removes a directory with its contents, or nothing if programs use it; a missing one is not an error. Throws `DirectoryInUse`,
    * or the system's error.
    */
   removeTree(directory: string): void;
@@ -71,8 +71,8 @@ export function pathsOf(platform: Platform): typeof posix {
 }
 
 /** A directory cannot be moved, because a program uses files in it: on Windows nothing replaces a loaded library. */
-export class InUse extends Error {
-  override readonly name = 'InUse';
+export class DirectoryInUse extends Error {
+  override readonly name = 'DirectoryInUse';
 }
 
 /** What moving directories uses of this computer. */
@@ -100,7 +100,7 @@ function tryToRemove(directory: string, mover: Mover): void {
   } catch {}
 }
 
-/** Returns whether there was a directory to move aside. Throws `InUse`, or the system's error. */
+/** Returns whether there was a directory to move aside. Throws `DirectoryInUse`, or the system's error. */
 function setAside(directory: string, mover: Mover): boolean {
   // What an earlier call could not delete would be in the way.
   tryToRemove(asideOf(directory), mover);
@@ -111,7 +111,7 @@ function setAside(directory: string, mover: Mover): boolean {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return false;
     if (mover.platform === 'win32' && IN_USE_CODES.includes(code))
-      throw new InUse(`${directory} is in use`, { cause: error });
+      throw new DirectoryInUse(`${directory} is in use`, { cause: error });
     throw error;
   }
 }

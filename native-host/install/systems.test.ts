@@ -12,8 +12,8 @@ import { install, uninstall } from './install.ts';
 import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { parseLauncher } from './launcher.ts';
 import {
+  DirectoryInUse,
   type Disk,
-  InUse,
   type Machine,
   PLATFORMS,
   type Platform,
@@ -101,7 +101,7 @@ function machineTestbed(platform: Platform): MachineTestbed {
         }
     },
     removeTree(path) {
-      if (inUse.has(path)) throw new InUse(path);
+      if (inUse.has(path)) throw new DirectoryInUse(path);
       for (const each of [...files.keys(), ...directories])
         if (each === path || each.startsWith(path + sep)) {
           files.delete(each);

@@ -176,7 +176,7 @@ interface FakeSystem {
   readonly source?: string | null;
   readonly addresses?: Record<string, string>;
   readonly run?: (command: string) => string | null;
-  readonly nudge?: (address: string) => void;
+  readonly sendEmptyDatagram?: (address: string) => void;
 }
 
 function source(files: Record<string, string>, says: FakeSystem = {}) {
@@ -200,9 +200,9 @@ function source(files: Record<string, string>, says: FakeSystem = {}) {
       Object.fromEntries(
         Object.entries(says.addresses ?? {}).map(([device, address]) => [device, [{ address }]]),
       ),
-    nudge(address) {
-      asked.push(`nudge ${address}`);
-      says.nudge?.(address);
+    sendEmptyDatagram(address) {
+      asked.push(`sendEmptyDatagram ${address}`);
+      says.sendEmptyDatagram?.(address);
     },
     async run(file, args) {
       const command = [file, ...args].join(' ');
@@ -303,13 +303,13 @@ test('a link that went down and up changes the mark, but not the route', () => {
 test('an unresolved gateway is prompted and waited for', async () => {
   const files: Record<string, string> = { ...WIRED, '/proc/net/arp': ARP_HEAD };
   const linux = source(files, {
-    nudge: () => {
+    sendEmptyDatagram: () => {
       files['/proc/net/arp'] = ARP_HEAD + arpOn('eth0', MAC);
     },
   });
   assert.equal(linux.snapshot().facts, 'ask');
   assert.equal((await linux.found())?.linkLayer, MAC);
-  assert.deepEqual(linux.asked, ['nudge 192.168.1.1']);
+  assert.deepEqual(linux.asked, ['sendEmptyDatagram 192.168.1.1']);
   assert.equal(linux.elapsedMs(), 10);
 });
 
@@ -331,7 +331,7 @@ test('with IPv6 alone its neighbours are queried by command, repeatedly', async 
   assert.deepEqual(linux.asked, ['ip -6 neigh show fe80:0000:0000:0000:0000:0000:0000:0001 dev eth0']);
   const silent = source(files);
   assert.equal((await silent.found())?.linkLayer, null);
-  assert.ok(silent.asked.includes('nudge fe80:0000:0000:0000:0000:0000:0000:0001%eth0'));
+  assert.ok(silent.asked.includes('sendEmptyDatagram fe80:0000:0000:0000:0000:0000:0000:0001%eth0'));
 });
 
 test('a wireless network is also identified by its name, which needs a command', async () => {

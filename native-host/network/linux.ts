@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import { nudge, PUBLIC_ADDRESSES, type RunCommand, runCommand, sourceAddress } from './system.ts';
+import { PUBLIC_ADDRESSES, type RunCommand, runCommand, sendEmptyDatagram, sourceAddress } from './system.ts';
 import type { NetworkSnapshot, NetworkSource } from './watch.ts';
 
 interface Route {
@@ -151,7 +151,7 @@ export interface LinuxMachine {
   list(path: string): readonly string[];
   sourceAddress(family: 4 | 6): string | null;
   addresses(): Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>;
-  nudge(address: string): void;
+  sendEmptyDatagram(address: string): void;
   readonly run: RunCommand;
   readonly clock: Pick<Clock, 'after'>;
 }
@@ -176,7 +176,7 @@ export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
     },
     sourceAddress,
     addresses: () => process.getBuiltinModule('node:os').networkInterfaces(),
-    nudge,
+    sendEmptyDatagram,
     run: runCommand,
     clock,
   };
@@ -260,7 +260,7 @@ async function resolve(machine: LinuxMachine, route: RouteBelowTunnel): Promise<
     route.family === 4 ? resolved4(machine, route) : resolved6(machine, route);
   const known = await look();
   if (known !== null) return known;
-  machine.nudge(route.family === 4 ? route.gateway : `${route.gateway}%${route.device}`);
+  machine.sendEmptyDatagram(route.family === 4 ? route.gateway : `${route.gateway}%${route.device}`);
   for (const delayMs of RESOLVING_MS) {
     await new Promise<void>((done) => machine.clock.after(delayMs, done));
     const found = await look();

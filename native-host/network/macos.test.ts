@@ -141,7 +141,7 @@ function mac(outputs: Record<string, string | null>) {
   const nudged: string[] = [];
   const source = macosSource({
     mark: () => 'en0',
-    nudge: (address) => nudged.push(address),
+    sendEmptyDatagram: (address) => nudged.push(address),
     run: async (file, args) => outputs[[file, ...args].join(' ')] ?? null,
     clock: time.clock,
   });

@@ -1,7 +1,13 @@
 // The network on macOS, from system commands whose output is not localised.
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import { interfacesMark, nudge, PUBLIC_ADDRESSES, type RunCommand, runCommand } from './system.ts';
+import {
+  interfacesMark,
+  PUBLIC_ADDRESSES,
+  type RunCommand,
+  runCommand,
+  sendEmptyDatagram,
+} from './system.ts';
 import type { NetworkSource } from './watch.ts';
 
 /** Another network may have given the same addresses, so the commands are repeated after this time. */
@@ -12,14 +18,14 @@ const RESOLVING_MS = [20, 100, 400];
 export interface MacosSystem {
   /** Changes whenever addresses of interfaces do. */
   mark(): string;
-  nudge(address: string): void;
+  sendEmptyDatagram(address: string): void;
   readonly run: RunCommand;
   readonly clock: Pick<Clock, 'after'>;
 }
 
 /** The real machine. */
 export function macosSystem(clock: Pick<Clock, 'after'>): MacosSystem {
-  return { mark: interfacesMark, nudge, run: runCommand, clock };
+  return { mark: interfacesMark, sendEmptyDatagram, run: runCommand, clock };
 }
 
 /** The interface in the output of `route -n get ADDRESS`; null: no route. */
@@ -124,7 +130,7 @@ async function resolvedGateway(
 ): Promise<Gateway | null> {
   let gateway = gatewayOf(routes, device);
   if (gateway === null || gateway.linkLayer !== null) return gateway;
-  system.nudge(gateway.address);
+  system.sendEmptyDatagram(gateway.address);
   for (const delayMs of RESOLVING_MS) {
     await new Promise<void>((done) => system.clock.after(delayMs, done));
     gateway = gatewayOf(await readRoutes(system), device);

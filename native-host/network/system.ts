@@ -81,7 +81,7 @@ export function sourceAddress(family: 4 | 6): string | null {
 }
 
 /** Sends a neighbour one empty datagram (see docs/privacy.md), so that the kernel resolves its link-layer address. */
-export function nudge(address: string): void {
+export function sendEmptyDatagram(address: string): void {
   try {
     const socket = socketOf(address.includes(':') ? 6 : 4);
     socket.send('', DISCARD_PORT, address, () => socket.close());

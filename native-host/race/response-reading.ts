@@ -50,7 +50,7 @@ export interface RunningExchange {
 /** Field values by lower-case name, as provided by Node and undici. */
 type Fields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
-export interface Reading extends RunningExchange {
+export interface ResponseReading extends RunningExchange {
   /** An ALTSVC frame for this origin (RFC 7838 section 4). */
   frame(value: string): void;
   /** The header section of an interim (1xx) or the final response. */
@@ -102,7 +102,7 @@ export function responseTimeout(timeoutMs: number): AttemptError {
 export function readResponse(
   { timeoutMs, sinceStart }: Pick<ExchangeOptions, 'timeoutMs' | 'sinceStart'>,
   close: () => void,
-): Reading {
+): ResponseReading {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
   let altSvc: ResponseAltSvc = { altSvc: null };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;

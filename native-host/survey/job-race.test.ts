@@ -9,7 +9,7 @@ import { raceOrigin } from '../race/run.ts';
 import type { RaceSpec, RunRace } from '../racer.ts';
 import { arrange } from '../testing/race.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
+import { type JobRaceParts, raceJob, surveySpec } from './job-race.ts';
 import { optOut } from './opt-out.ts';
 import type { Answer, Politeness } from './politeness.ts';
 
@@ -62,7 +62,7 @@ async function run({
     events.push('sent');
     return result;
   };
-  const parts: JobRacing = {
+  const parts: JobRaceParts = {
     ...{ ...QUIET, race, clock: virtualTime().clock, optOut: () => refused.value },
     politeness,
   };
@@ -102,7 +102,7 @@ async function sentFor(optedOut: readonly string[], victim: string, nat64Prefix:
   );
   const list = optOut(optedOut);
   assert.ok(list.ok);
-  const parts: JobRacing = {
+  const parts: JobRaceParts = {
     ...{ ...QUIET, clock: time.clock, optOut: () => list.value },
     race: (spec) => raceOrigin({ ...options, ...spec }),
     politeness: { ask: () => ({ ok: true, end: () => {} }) },
@@ -136,7 +136,7 @@ async function interrupted({ list = [] as readonly string[], pause = false }) {
     for (const look of looks) look();
     return signal?.aborted ? CANCELLED : comparison([10], [20]);
   };
-  const politeness: JobRacing['politeness'] = {
+  const politeness: JobRaceParts['politeness'] = {
     ask: () => ({ ok: true, end: (isRefused) => void ended.push(`refused ${isRefused}`) }),
   };
   const onChange = (look: () => void) => {

@@ -22,7 +22,7 @@ export type JobOutcome =
   /** Ended by the signal: nothing was learnt. */
   | { readonly kind: 'cancelled' };
 
-export interface JobRacing {
+export interface JobRaceParts {
   readonly race: RunRace;
   readonly politeness: Pick<Politeness, 'ask'>;
   /** What is in force now. */
@@ -95,7 +95,7 @@ function isRefused({ trials, error }: OriginRace): boolean | null {
  * cannot be loaded.
  */
 export async function raceJob(
-  { race, politeness, optOut, isPaused, onChange, clock }: JobRacing,
+  { race, politeness, optOut, isPaused, onChange, clock }: JobRaceParts,
   spec: RaceSpec,
 ): Promise<JobOutcome> {
   if (optOut().refusesHost(spec.origin.host)) return { kind: 'opted-out' };

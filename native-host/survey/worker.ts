@@ -13,7 +13,7 @@ import type { Network } from '../network/watch.ts';
 import type { RunRace } from '../racer.ts';
 import { Troubles } from './connect.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
-import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
+import { type JobRaceParts, raceJob, surveySpec } from './job-race.ts';
 import { Intake, type JobResult, Outbox } from './messages.ts';
 import {
   type JetStreamClient,
@@ -77,7 +77,7 @@ class Worker {
   readonly #manager: JetStreamManager;
   readonly #presence: Presence;
   readonly #politeness: Politeness;
-  readonly #jobs: JobRacing;
+  readonly #jobs: JobRaceParts;
   readonly #outbox: Outbox;
   readonly #intake: Intake;
   readonly #vantage: Vantage;

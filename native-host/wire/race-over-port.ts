@@ -14,7 +14,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictAsText } from '@photofinish/shared/race/verdict-schema';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 
-interface PortRacing {
+interface PortRaceParts {
   readonly settings: Settings;
   readonly cache: HostCache;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ interface PortRacing {
  * Returns the runner for the races of one port: memory `full`, as many pairs as `compare` needs, fixed limits on time
  * and attempts.
  */
-export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
+export async function racesOverPort({ settings, cache, clock }: PortRaceParts): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
   const race = await openRacer({ ca, pins, resolver, policy, cache, clock });

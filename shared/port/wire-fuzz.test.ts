@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import * as v from 'valibot';
-import { REPORT_FORMS } from '../report/forms.ts';
+import { REPORT_FORMATS } from '../report/formats.ts';
 import { reportSchema } from '../report/report.ts';
 import { inputs, mutatedJson, placesOf } from '../testing/hostile.ts';
 import { comparison } from '../testing/race-samples.ts';
@@ -70,7 +70,7 @@ test('a tampered report is rejected, or can be shown in every format', () => {
   fc.assert(
     fc.property(mutatedJson(REPORTS), (value) => {
       const report = admitted(reportSchema, value);
-      if (report !== null) for (const form of Object.values(REPORT_FORMS)) form(report);
+      if (report !== null) for (const form of Object.values(REPORT_FORMATS)) form(report);
     }),
     inputs(3000),
   );
@@ -87,12 +87,12 @@ test('whichever text of a report is markup, the report is rejected, or its text 
       text.parent[text.key] = '<img src=x onerror=1>';
       const report = admitted(reportSchema, value);
       if (report === null) return;
-      const markdown = micromark(REPORT_FORMS.markdown(report), {
+      const markdown = micromark(REPORT_FORMATS.markdown(report), {
         ...{ extensions: [gfm()], htmlExtensions: [gfmHtml()] },
         allowDangerousHtml: true,
       });
       for (const [form, html] of [
-        ['html', REPORT_FORMS.html(report)],
+        ['html', REPORT_FORMATS.html(report)],
         ['markdown', markdown],
       ] as const) {
         assert.doesNotMatch(html, /<img/);

@@ -14,11 +14,11 @@ import english from '../_locales/en/shared.json' with { type: 'json' };
 import { useCatalog } from '../language/catalog.ts';
 import type { Origin } from '../web/origin.ts';
 import { addAdoption, NO_ADOPTION } from './adoption.ts';
-import { REPORT_FORMS } from './forms.ts';
+import { REPORT_FORMATS } from './formats.ts';
 import { addProtocols, type Report, type ReportOrigin, type ReportSite } from './report.ts';
 import { adoptionOf, totalAdoption } from './report-compare.ts';
 
-const reportToHtml = REPORT_FORMS.html;
+const reportToHtml = REPORT_FORMATS.html;
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
 
 test('hostile strings are output as text in every position', () => {

@@ -3,7 +3,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { report } from '../testing/race-samples.ts';
-import { REPORT_FORMS } from './forms.ts';
+import { REPORT_FORMATS } from './formats.ts';
 import { compareReports } from './report-compare.ts';
 import { conditionTexts } from './report-text.ts';
 
@@ -24,9 +24,9 @@ test('a period of less than an hour is written to the second, a longer one to th
 
 test('a report says its own period alike, on its page and in its summary', () => {
   const brief = during('10:54:03', '10:54:05');
-  assert.match(REPORT_FORMS.markdown(brief), /10:54:03 UTC to 2026-01-01 10:54:05 UTC/);
+  assert.match(REPORT_FORMATS.markdown(brief), /10:54:03 UTC to 2026-01-01 10:54:05 UTC/);
   assert.match(
-    REPORT_FORMS.html(brief),
+    REPORT_FORMATS.html(brief),
     />2026-01-01 10:54:03 UTC<\/time> to <time [^>]*>2026-01-01 10:54:05 UTC</,
   );
 });

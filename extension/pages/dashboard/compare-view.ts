@@ -1,6 +1,6 @@
 // Two report files compared: which origins changed, how, and why. The files are read in the page and never leave it.
 
-import { DIFF_FORMS } from '@photofinish/shared/report/forms';
+import { DIFF_FORMATS } from '@photofinish/shared/report/formats';
 import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import {
@@ -129,7 +129,10 @@ function saveButtons(diff: ReportDiff): HTMLElement {
   const buttons = SAVED.map((format) => {
     const { name, ending, type } = FORMATS[format];
     const button = makeButton('button', [name], () =>
-      saveFile(new Blob([DIFF_FORMS[format](diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
+      saveFile(
+        new Blob([DIFF_FORMATS[format](diff)], { type }),
+        `photofinish-${days.join('-to-')}.${ending}`,
+      ),
     );
     button.ariaLabel = getMessage('dashboardSaveComparison', { format: name });
     return button;

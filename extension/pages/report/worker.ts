@@ -2,7 +2,7 @@
 // during which the page stays responsive. The page terminates it to cancel. A worker has IndexedDB, but none of the
 // extension APIs: the conditions come with the request, and the messages from the catalog in the package.
 import { useCatalog } from '@photofinish/shared/language/catalog';
-import { REPORT_FORMS } from '@photofinish/shared/report/forms';
+import { REPORT_FORMATS } from '@photofinish/shared/report/formats';
 import type { Report } from '@photofinish/shared/report/report';
 import { browsingOn } from '../../ledger/browsing.ts';
 import { openDatabase, troubleText } from '../../ledger/database.ts';
@@ -27,7 +27,7 @@ function seldom(): (progress: Progress) => void {
 }
 
 function written(report: Report, format: ExportFormat): string {
-  return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : REPORT_FORMS[format](report);
+  return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : REPORT_FORMATS[format](report);
 }
 
 async function speak(language: string): Promise<void> {

@@ -9,19 +9,19 @@ import { reportSummary } from './report-document.ts';
 import { reportPage } from './report-page.ts';
 
 /** The writer of each format. */
-export interface Forms<D> {
+export interface Formats<D> {
   readonly html: (document: D) => string;
   readonly markdown: (document: D) => string;
   readonly csv: (document: D) => string;
 }
 
-export const REPORT_FORMS: Forms<Report> = {
+export const REPORT_FORMATS: Formats<Report> = {
   html: (report) => documentToHtml((sizes) => reportPage(report, sizes)),
   markdown: (report) => documentToMarkdown(reportSummary(report)),
   csv: reportToCsv,
 };
 
-export const DIFF_FORMS: Forms<ReportDiff> = {
+export const DIFF_FORMATS: Formats<ReportDiff> = {
   html: (diff) => documentToHtml(() => diffPage(diff)),
   markdown: (diff) => documentToMarkdown(diffSummary(diff)),
   csv: reportDiffToCsv,

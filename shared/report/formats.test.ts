@@ -8,12 +8,12 @@ import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { anyReport } from '../testing/reports.ts';
 import type { Origin } from '../web/origin.ts';
-import { DIFF_FORMS, REPORT_FORMS } from './forms.ts';
+import { DIFF_FORMATS, REPORT_FORMATS } from './formats.ts';
 import type { Report, ReportSite } from './report.ts';
 import { compareReports } from './report-compare.ts';
 
-const { html: reportToHtml, markdown: reportToMarkdown, csv: reportToCsv } = REPORT_FORMS;
-const { html: reportDiffToHtml, markdown: reportDiffToMarkdown, csv: reportDiffToCsv } = DIFF_FORMS;
+const { html: reportToHtml, markdown: reportToMarkdown, csv: reportToCsv } = REPORT_FORMATS;
+const { html: reportDiffToHtml, markdown: reportDiffToMarkdown, csv: reportDiffToCsv } = DIFF_FORMATS;
 
 const HOSTILE = `"><script>alert(1)</script> | [x](javascript:a) \`b\` @all =1+1`;
 const hostile: Report = {
