@@ -34,7 +34,7 @@ test('of another browser’s file it is said that only its races are imported, a
   const rows = { records: 3, days: 4, totals: 2, races: 1 };
   assert.match(importedText({ ...none, rows }), /^Imported 3 records with their races, [^.]*\.$/);
   const foreign = importedText({ ...none, rows: { ...rows, records: 0, days: 0, totals: 0 }, foreign: 9 });
-  assert.match(foreign, /^Imported 1 race, .* 9 rows were left out: they say what another browser did/);
+  assert.match(foreign, /^Imported 1 race, .* 9 rows were left out: they describe what another browser did/);
 });
 
 // The message after deletion: which of the two stores is empty now.
