@@ -29,18 +29,18 @@ export const EVERY_SITE: chrome.permissions.Permissions = { origins: ['https://*
 // the choice to the user (`data_collection_permissions`); Chromium has no such consent, so the answer there is yes.
 
 // Only Firefox knows this key.
-const HANDED_ON = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
+const BROWSING_ACTIVITY = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
 
 /** Whether the user has agreed to the helper. */
 export async function hasHelperConsent(): Promise<boolean> {
-  return BROWSER === 'chromium' || (await chrome.permissions.contains(HANDED_ON));
+  return BROWSER === 'chromium' || (await chrome.permissions.contains(BROWSING_ACTIVITY));
 }
 
 /**
  * Asks the user, and returns the answer. Must be called synchronously in a click handler, or the browser rejects it.
  */
 export async function askHelperConsent(): Promise<boolean> {
-  return BROWSER === 'chromium' || (await chrome.permissions.request(HANDED_ON));
+  return BROWSER === 'chromium' || (await chrome.permissions.request(BROWSING_ACTIVITY));
 }
 
 /** Calls `listen` after the user may have changed the answer, including in the browser's own settings. */

@@ -5,7 +5,7 @@ import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '@photofinish/shared/ra
 import { allTexts, attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, OTHER_ORIGINS } from '@photofinish/shared/web/origin';
-import { LANGUAGES, speak } from '../testing/catalogs.ts';
+import { LANGUAGES, useLanguage } from '../testing/catalogs.ts';
 import { aClearRace, aRace } from '../testing/samples.ts';
 import { emptyRecord } from './records/fold.ts';
 import { type OriginEvidence, verdictOfOrigin, verdictOfRecord } from './verdict.ts';
@@ -291,7 +291,7 @@ test('apart from a page, the words for its network and machine that are in a ver
   const busy = originRace([{ ...trial([h2], 'h2'), disturbed: 'outcome' }]);
   const explained = new Set<string>();
   for (const language of LANGUAGES) {
-    speak(language);
+    useLanguage(language);
     for (const race of [...races, busy]) {
       const { code, findings } = verdictOfRecord(known, race);
       const keys = findings.map(({ key }) => key).filter((key) => Object.hasOwn(WORDS_THERE.en, key));
@@ -302,7 +302,7 @@ test('apart from a page, the words for its network and machine that are in a ver
       for (const key of keys) explained.add(key);
     }
   }
-  speak('en');
+  useLanguage('en');
   assert.ok(explained.has('pageRacedThisNetwork') && explained.has('pageRacedThisMachine'));
 });
 

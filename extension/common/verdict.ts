@@ -97,17 +97,14 @@ function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
 }
 
 /** The newest advertisement to the browser; null: there is none, or it had expired by its newest answer or the race. */
-function standingAdvertisement(
-  record: OriginRecord | undefined,
-  race: OriginRace | undefined,
-): string | null {
+function currentAdvertisement(record: OriginRecord | undefined, race: OriginRace | undefined): string | null {
   return record === undefined ? null : advertisementAt(record, Math.max(record.lastSeenMs, race?.atMs ?? 0));
 }
 
 /** Pages on which the browser did not follow an advertisement that it knew; null: it knows of none. */
 function visitsOf(record: OriginRecord | undefined, race: OriginRace | undefined): number | null {
   if (record === undefined || record.advertisedSinceMs === null) return null;
-  return standingAdvertisement(record, race) === null ? null : record.visitsSinceAdvertised;
+  return currentAdvertisement(record, race) === null ? null : record.visitsSinceAdvertised;
 }
 
 /** Whether these are certainly one network: labels that stand for no certain network equal nothing. */
@@ -171,7 +168,7 @@ function newestAdvertisement(
   // The browser does not say which protocol carried what it received.
   const { altSvcOver: _, ...rest } = discovered;
   const altSvc = altSvcForNewClients(discovered);
-  const standing = standingAdvertisement(record, race);
+  const standing = currentAdvertisement(record, race);
   const isReplaced = (record.altSvcAtMs ?? 0) > race.atMs;
   const hasEnded = altSvc !== null && isExpired(altSvc, record.lastSeenMs - race.atMs);
   if (isReplaced || hasEnded) return { ...rest, altSvc: standing, alternatives: [] };
@@ -197,7 +194,7 @@ function evidenceFromBrowser(
   return {
     origin: originParts(origin),
     attempts: [],
-    discovered: { altSvc: standingAdvertisement(record, race), knownRoot: null },
+    discovered: { altSvc: currentAdvertisement(record, race), knownRoot: null },
     gain: null,
     ...(browser && { browser }),
   };
@@ -216,7 +213,7 @@ function browserOnly(
   browser: BrowserEvidence | undefined,
 ): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const stands = standingAdvertisement(record, race) !== null;
+  const stands = currentAdvertisement(record, race) !== null;
   const advertised = stands ? 'pageAdvertised' : 'pageAdvertisementExpired';
   const advertisement = message(advertises ? advertised : silenceOf(record));
   const reached =
@@ -292,9 +289,9 @@ const WHERE_IT_RACED: ReadonlyMap<string, readonly SharedMessageKey[]> = new Map
   ['verdictTooBusy', ['pageRacedThisMachine']],
 ]);
 
-function explainedWords({ key, params }: Message): SharedMessageKey[] {
+function remarksOn({ key, params }: Message): SharedMessageKey[] {
   const parts = Object.values(params).flat();
-  const inner = parts.flatMap((part) => (typeof part === 'object' ? explainedWords(part) : []));
+  const inner = parts.flatMap((part) => (typeof part === 'object' ? remarksOn(part) : []));
   return [...(WHERE_IT_RACED.get(key) ?? []), ...inner];
 }
 
@@ -305,7 +302,7 @@ function forReaders({ code, findings }: Verdict): Verdict {
     code,
     findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
   };
-  return withRemarks(named, [...new Set(findings.flatMap(explainedWords))]);
+  return withRemarks(named, [...new Set(findings.flatMap(remarksOn))]);
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {

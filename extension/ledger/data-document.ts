@@ -228,16 +228,17 @@ function checkedNames(value: unknown): Record<string, string> {
 }
 
 /** Validates the values of one document in order. */
-function createDoor(nowMs: number) {
+function createValidator(nowMs: number) {
   let version: number | null = null;
-  let place = 0;
+  let sectionIndex = 0;
   let counted = false;
   const rows = { ...NO_ROWS };
 
   const checkedRow = (section: Section, value: unknown, version: number): Piece => {
     const at = SECTIONS.indexOf(section);
-    if (at < place || counted) throw new DataError('damaged', `the section ${section} is out of order`);
-    place = at;
+    if (at < sectionIndex || counted)
+      throw new DataError('damaged', `the section ${section} is out of order`);
+    sectionIndex = at;
     rows[section] += 1;
     const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value));
     if (parsed.success) {
@@ -259,7 +260,7 @@ function createDoor(nowMs: number) {
   };
 
   return {
-    take(name: string, value: unknown): Piece | null {
+    validate(name: string, value: unknown): Piece | null {
       if (name === 'schema') {
         version = versionOf(value);
         return null;
@@ -282,8 +283,8 @@ function createDoor(nowMs: number) {
 
 /** The pieces of a file, a few at a time. Throws a DataError at the first that is invalid. */
 export async function* piecesOf(file: Blob, nowMs: number): AsyncGenerator<Piece[]> {
-  const door = createDoor(nowMs);
+  const validator = createValidator(nowMs);
   for await (const values of valuesOf(file))
-    yield values.flatMap(([name, value]) => door.take(name, value) ?? []);
-  door.end();
+    yield values.flatMap(([name, value]) => validator.validate(name, value) ?? []);
+  validator.end();
 }

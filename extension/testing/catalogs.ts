@@ -21,9 +21,9 @@ export function catalogFiles(language: string): ReadonlyMap<string, Catalog> {
 }
 
 /** Uses another language for all messages from now on. */
-export function speak(language: (typeof LANGUAGES)[number]): void {
+export function useLanguage(language: (typeof LANGUAGES)[number]): void {
   const catalog: Catalog = Object.assign({}, ...catalogFiles(language).values());
   useCatalog((key) => catalog[key]?.message ?? '', language);
 }
 
-speak('en');
+useLanguage('en');

@@ -35,7 +35,7 @@ const MARGIN_MS = 500;
 const MAX_WAITING = 500;
 
 /** What the codes mean to a user who clicked a button. The others, which only a defect causes, keep their messages. */
-const WORDS: Partial<Record<string, MessageKey>> = {
+const ERROR_MESSAGES: Partial<Record<string, MessageKey>> = {
   blocked: 'popupRaceBlocked',
   cancelled: 'popupRaceCancelled',
   'network-changed': 'popupRaceNetworkChanged',
@@ -56,9 +56,9 @@ function codeOf({ code, message }: HelperError): string {
   return code === 'cancelled' && message === NETWORK_CHANGED ? 'network-changed' : code;
 }
 
-function wordsOf(code: string, message: string): string {
-  const words = WORDS[code];
-  return words === undefined ? message : getMessage(words, { why: message });
+function messageFor(code: string, message: string): string {
+  const key = ERROR_MESSAGES[code];
+  return key === undefined ? message : getMessage(key, { why: message });
 }
 
 interface WaitingRace {
@@ -195,7 +195,7 @@ export class Races {
       (race) => end(() => this.#deps.onDone(race)),
       (error: HelperError) => {
         const code = codeOf(error);
-        end(() => this.#deps.onFailed(origin, code, wordsOf(code, error.message)));
+        end(() => this.#deps.onFailed(origin, code, messageFor(code, error.message)));
       },
     );
   }

@@ -64,7 +64,10 @@ test('only conditions that make a comparison unfair are listed as what could exp
   const [unfair, [network, ...more] = [], too, others] = listed({ browser: newer, network: 'office' });
   assert.match(String(unfair), /each alone could explain a difference/);
   assert.match(String(network), /home.*office/);
-  assert.deepEqual([more, too, others], [[], 'These also differ, but do not make the comparison unfair:', [version]]);
+  assert.deepEqual(
+    [more, too, others],
+    [[], 'These also differ, but do not make the comparison unfair:', [version]],
+  );
 });
 
 test('the reason is the current verdict, with the previous one if it was different', () => {

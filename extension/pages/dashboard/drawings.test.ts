@@ -8,7 +8,7 @@ import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import { emptyTotal } from '../../ledger/row-changes.ts';
-import { speak } from '../../testing/catalogs.ts';
+import { useLanguage } from '../../testing/catalogs.ts';
 import { aClearRace, aRace } from '../../testing/samples.ts';
 import { adoptionText, agoText, percentText } from './labels.ts';
 import { overviewOf } from './overview.ts';
@@ -34,7 +34,7 @@ test('adoption has a readout by day, and its table omits days without data', () 
 });
 
 test('origins count once per network too, and the words say so', (t) => {
-  t.after(() => speak('en'));
+  t.after(() => useLanguage('en'));
   const day = (network: string) => ({
     ...emptyTotal('2026-11-20', network),
     origins: { h3: 1, known: 1, hidden: 0 },
@@ -48,7 +48,7 @@ test('origins count once per network too, and the words say so', (t) => {
   ];
   assert.equal(overview.sum.adoption.origin.known, 2);
   for (const said of words()) assert.match(said ?? '', /per day, site and network/);
-  speak('de');
+  useLanguage('de');
   for (const said of words()) assert.match(said ?? '', /pro Tag, Website und Netz/);
 });
 
@@ -94,7 +94,7 @@ test('a race is described by its measurement: a comparison by its margin, anothe
 });
 
 test('what there is only one of is in the singular', (t) => {
-  t.after(() => speak('en'));
+  t.after(() => useLanguage('en'));
   const race = summariseRace(aRace());
   const hits = (of: number) => ratioText({ hits: 1, of }, { day: 'dashboardHitText' });
   const right = (of: number) => ratioText({ hits: 1, of }, { day: 'dashboardAccuracyText' });
@@ -119,7 +119,7 @@ test('what there is only one of is in the singular', (t) => {
     racesText(1, some),
     /show 9 of 14 pairs: .* 4 pairs were left out because this machine was too busy\. 1 pair was left out because a protocol did not connect\.$/,
   );
-  speak('de');
+  useLanguage('de');
   assert.deepEqual(
     said().map((words) => words.replaceAll('\u00a0', ' ')),
     [

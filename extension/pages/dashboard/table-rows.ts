@@ -77,14 +77,14 @@ export function markSorted(head: Element, sort: SortKey, direction: Direction): 
 const marks = new Map<Mark, HTMLElement>();
 
 /** A protocol's mark, drawn once and then cloned. */
-function markPlace(mark: Mark): Node {
-  let place = marks.get(mark);
-  if (place === undefined) {
-    place = make('span', 'mark-place');
-    setSvg(place, markSvg(mark, MARK_PX));
-    marks.set(mark, place);
+function markElement(mark: Mark): Node {
+  let element = marks.get(mark);
+  if (element === undefined) {
+    element = make('span', 'mark-place');
+    setSvg(element, markSvg(mark, MARK_PX));
+    marks.set(mark, element);
   }
-  return place.cloneNode(true);
+  return element.cloneNode(true);
 }
 
 function numberCell(words: string, zero = false): HTMLTableCellElement {
@@ -139,7 +139,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
   const line = make(
     'tr',
     open ? 'main open' : 'main',
-    openerCell(open, onOpen, markPlace(markOf(row.protocol)), name),
+    openerCell(open, onOpen, markElement(markOf(row.protocol)), name),
     make('td', 'site', hostName(row.site)),
     make('td', '', protocolName(row.protocol)),
     numberCell(formatNumber(row.known + row.hidden), row.known + row.hidden === 0),

@@ -22,32 +22,32 @@ let waiting: LogEntry[] = [];
 /**
  * Entries of the log that existed at startup, by name: one that was still arriving is reported again, then complete.
  */
-const found = new Map<string, LogEntry>();
+const existing = new Map<string, LogEntry>();
 /** Names of entries reported before the existing log was read; null from then on. */
 let early: Set<string> | null = new Set();
 
 type Port = KeptPort<DevtoolsMessage>;
 
 // What is sent over a port that just broke is sent again over the next one.
-function tell(over: Port, logged: readonly LogEntry[], again: boolean): void {
+function sendRequests(over: Port, logged: readonly LogEntry[], again: boolean): void {
   for (let start = 0; start < logged.length; start += MAX_INSPECTED_AT_ONCE) {
     const requests = logged.slice(start, start + MAX_INSPECTED_AT_ONCE).map(({ request }) => request);
     over.send({ type: 'requests', tabId, requests, again });
   }
 }
 
-function tellAll(over: Port): void {
+function sendAll(over: Port): void {
   over.send({ type: 'begin', tabId });
-  const heard = log.list.filter((logged) => !waiting.includes(logged));
-  tell(over, heard, true);
+  const sent = log.list.filter((logged) => !waiting.includes(logged));
+  sendRequests(over, sent, true);
 }
 
-const port: Port = keepPort(DEVTOOLS_PORT, { onOpen: tellAll });
+const port: Port = keepPort(DEVTOOLS_PORT, { onOpen: sendAll });
 
 function flush(): void {
   const logged = waiting;
   waiting = [];
-  tell(port, logged, false);
+  sendRequests(port, logged, false);
 }
 
 const flushSoon = soon(BATCH_MS, flush);
@@ -57,13 +57,13 @@ function add(entry: HarEntry): void {
   if (logged === null) return;
   const name = entryName(entry);
   early?.add(name);
-  const partial = found.get(name);
-  found.delete(name);
+  const partial = existing.get(name);
+  existing.delete(name);
   log.add([logged]);
   waiting.push(logged);
   if (partial !== undefined) {
     log.drop(partial);
-    tellAll(port);
+    sendAll(port);
   }
   flushSoon();
 }
@@ -75,7 +75,7 @@ chrome.devtools.network.onRequestFinished.addListener((request) => add(request a
 chrome.devtools.network.onNavigated.addListener((url) => {
   flush();
   log.navigated(url);
-  tellAll(port);
+  sendAll(port);
 });
 
 // Empty unless the tools were open before the extension, or a page is loading just now.
@@ -84,10 +84,10 @@ chrome.devtools.network.getHAR((har) => {
     const name = entryName(entry);
     const logged = loggedEntry(entry);
     // An entry without an answer is reported once it has one.
-    if (logged !== null && early?.has(name) !== true) found.set(name, logged);
+    if (logged !== null && early?.has(name) !== true) existing.set(name, logged);
   }
   early = null;
-  if (found.size === 0) return;
-  log.add([...found.values()]);
-  tellAll(port);
+  if (existing.size === 0) return;
+  log.add([...existing.values()]);
+  sendAll(port);
 });

@@ -11,18 +11,18 @@ import type { ReportNews, ReportOrder } from './export-file.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
 
 /** Users cannot see a count change more often than this. */
-const TOLD_EVERY_MS = 50;
+const PROGRESS_INTERVAL_MS = 50;
 
-const tell = (news: ReportNews): void => postMessage(news);
+const send = (news: ReportNews): void => postMessage(news);
 
 /** Passes on the first message of each stage, and then no more than are visible. */
-function seldom(): (progress: Progress) => void {
+function throttledProgress(): (progress: Progress) => void {
   let last: { readonly stage: Progress['stage']; readonly atMs: number } | null = null;
   return (progress) => {
     const nowMs = performance.now();
-    if (last?.stage === progress.stage && nowMs - last.atMs < TOLD_EVERY_MS) return;
+    if (last?.stage === progress.stage && nowMs - last.atMs < PROGRESS_INTERVAL_MS) return;
     last = { stage: progress.stage, atMs: nowMs };
-    tell({ type: 'progress', progress });
+    send({ type: 'progress', progress });
   };
 }
 
@@ -30,23 +30,23 @@ function written(report: Report, format: ExportFormat): string {
   return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : REPORT_FORMATS[format](report);
 }
 
-async function speak(language: string): Promise<void> {
+async function loadCatalog(language: string): Promise<void> {
   const catalog = await fetch(new URL(`/_locales/${language}/messages.json`, location.origin));
   const messages: Readonly<Record<string, { readonly message: string }>> = await catalog.json();
   useCatalog((key) => messages[key]?.message ?? '', language);
 }
 
 async function make({ selection, conditions, format, language }: ReportOrder): Promise<void> {
-  await speak(language);
-  const progress = seldom();
+  await loadCatalog(language);
+  const progress = throttledProgress();
   const database = openDatabase();
   try {
     const report = await collectReport(browsingOn(database), selection, conditions, progress);
     progress({ stage: 'writing', done: 0, of: 1 });
     const file = new Blob([written(report, format)], { type: FORMATS[format].type });
-    tell({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
+    send({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
   } catch (error) {
-    tell({ type: 'failed', why: error instanceof DOMException ? troubleText(error) : String(error) });
+    send({ type: 'failed', why: error instanceof DOMException ? troubleText(error) : String(error) });
   }
 }
 
