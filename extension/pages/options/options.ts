@@ -19,11 +19,11 @@ import { byId, make, setLine, setText } from '../ui/elements.ts';
 import {
   createHelperPanel,
   environment,
-  mendingCommand,
+  fixCommand,
   renderCommand,
   wireConsent,
 } from '../ui/helper-panel.ts';
-import { helperMending } from '../ui/origin-state-text.ts';
+import { helperFix } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
@@ -106,12 +106,12 @@ function wireSettings(): void {
 function wireHelper(): void {
   const showHelp = async (state: HelperState): Promise<void> => {
     showNetworkNow(state.state === 'ready' ? state.network : null);
-    const mending = helperMending(state);
+    const fix = helperFix(state);
     byId('consent').hidden = state.state !== 'not-asked';
-    byId('helper-help').hidden = mending === null;
-    if (mending === null) return;
-    setText(byId('helper-how'), mending.how);
-    renderCommand(byId('command'), mendingCommand(mending.command, await environment()));
+    byId('helper-help').hidden = fix === null;
+    if (fix === null) return;
+    setText(byId('helper-how'), fix.how);
+    renderCommand(byId('command'), fixCommand(fix.command, await environment()));
   };
   const { send } = createHelperPanel({
     onState: (state) => void showHelp(state),

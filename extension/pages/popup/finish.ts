@@ -143,7 +143,7 @@ export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protoco
   return make('span', `sign ${result}`, unseen, glyph);
 }
 
-/** The section below the answer; hidden if there is no origin to race. */
+/** The section below the summary; hidden if there is no origin to race. */
 export function renderFinish(page: PageView, board: RaceBoard): void {
   const view = page.origins.find((o) => o.origin === page.origin);
   const section = byId('finish');

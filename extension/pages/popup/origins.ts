@@ -36,7 +36,7 @@ import {
   updateRow,
   writeCells,
 } from './row.ts';
-import { wireTip } from './tip.ts';
+import { wireTooltip } from './tooltip.ts';
 
 /** More than the popup shows at once; the same number is added at each idle moment. */
 const LINES_AT_ONCE = 100;
@@ -72,47 +72,47 @@ function showColumns(table: HTMLElement, board: RaceBoard): void {
   spanColumns(rows.values(), COLUMNS - hiddenCount);
 }
 
-function bodyOf(line: Line, around: () => RowContext): HTMLElement {
+function bodyOf(line: Line, rowContext: () => RowContext): HTMLElement {
   if ('summary' in line) {
     const { site } = line.summary;
     const known = siteRows.get(site);
-    const row = known ?? makeSiteRow(site, () => toggleSite(site, around));
+    const row = known ?? makeSiteRow(site, () => toggleSite(site, rowContext));
     siteRows.set(site, row);
-    updateSiteRow(row, line, around());
+    updateSiteRow(row, line, rowContext());
     return row.body;
   }
   const known = rows.get(line.view.origin);
-  const row = known ?? makeRow(line.view, around);
+  const row = known ?? makeRow(line.view, rowContext);
   rows.set(line.view.origin, row);
-  if (known?.view !== line.view || known === undefined) updateRow(row, line.view, around());
+  if (known?.view !== line.view || known === undefined) updateRow(row, line.view, rowContext());
   row.body.classList.toggle('within', line.within);
   return row.body;
 }
 
 /** Draws the rows that are due; the others follow automatically. */
-function draw(around: () => RowContext): void {
+function draw(rowContext: () => RowContext): void {
   const lines = linesOf(shown, { own, query, sorting, opened });
   const table = byId('origin-table');
   arrange(
     table,
     'tbody',
-    lines.slice(0, limit).map((line) => bodyOf(line, around)),
+    lines.slice(0, limit).map((line) => bodyOf(line, rowContext)),
   );
   table.hidden = lines.length === 0;
   showSorting();
-  showColumns(table, around().board);
+  showColumns(table, rowContext().board);
   if (lines.length <= limit || idle) return;
   idle = true;
   requestIdleCallback(() => {
     idle = false;
     limit += LINES_AT_ONCE;
-    draw(around);
+    draw(rowContext);
   });
 }
 
-function toggleSite(site: string, around: () => RowContext): void {
+function toggleSite(site: string, rowContext: () => RowContext): void {
   if (!opened.delete(site)) opened.add(site);
-  draw(around);
+  draw(rowContext);
 }
 
 function rowOf(target: EventTarget | null): Row | null {
@@ -123,13 +123,13 @@ function rowOf(target: EventTarget | null): Row | null {
 }
 
 /** Makes the column headers sort and the rows show their verdicts on hover and focus. */
-export function wireOrigins(around: () => RowContext): void {
+export function wireOrigins(rowContext: () => RowContext): void {
   for (const key of SORT_KEYS)
     document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
       sorting = nextSorting(sorting, key, NUMBER_KEYS);
-      draw(around);
+      draw(rowContext);
     });
-  wireTip(byId('origin-table'), (target) => {
+  wireTooltip(byId('origin-table'), (target) => {
     const row = rowOf(target);
     return row === null
       ? null
@@ -138,9 +138,9 @@ export function wireOrigins(around: () => RowContext): void {
 }
 
 /** Shows only origins whose host contains the text. */
-export function filterOrigins(text: string, around: () => RowContext): void {
+export function filterOrigins(text: string, rowContext: () => RowContext): void {
   query = text.trim().toLowerCase();
-  draw(around);
+  draw(rowContext);
 }
 
 function hasTools({ origins }: Pick<PageView, 'origins'>): boolean {
@@ -153,19 +153,19 @@ function filtered(): readonly OriginView[] {
 }
 
 /** Redraws rows that depend on more than their view: those of these origins, or all. */
-export function redrawRows(origins: Iterable<Origin> | null, around: () => RowContext): void {
-  const now = around();
+export function redrawRows(origins: Iterable<Origin> | null, rowContext: () => RowContext): void {
+  const now = rowContext();
   for (const origin of origins ?? rows.keys()) {
     const row = rows.get(origin);
     if (row !== undefined) updateRow(row, row.view, now);
   }
-  if (siteRows.size > 0) draw(around);
+  if (siteRows.size > 0) draw(rowContext);
   else showColumns(byId('origin-table'), now.board);
 }
 
 /** The table of the page's origins. Rows of unchanged origins, recognised by object identity, are left alone. */
-export function renderOrigins(page: PageView, around: () => RowContext): void {
-  // A page that failed to load has only one origin, and the answer above says everything about it.
+export function renderOrigins(page: PageView, rowContext: () => RowContext): void {
+  // A page that failed to load has only one origin, and the summary above says everything about it.
   byId('origins').hidden = page.origins.length === 0 || page.state === 'failed';
   if (page.origins === shown && page.origin === own) return;
   shown = page.origins;
@@ -177,7 +177,7 @@ export function renderOrigins(page: PageView, around: () => RowContext): void {
   }
   const here = new Set(shown.map((view) => view.origin));
   for (const origin of rows.keys()) if (!here.has(origin)) rows.delete(origin);
-  draw(around);
+  draw(rowContext);
 }
 
 // The row of a site whose origins are folded into it: what they have in common, and their number.

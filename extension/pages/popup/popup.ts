@@ -9,11 +9,10 @@ import { withDelta } from '../../common/page/delta.ts';
 import { EVERY_SITE } from '../../common/permissions.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setLine, setText } from '../ui/elements.ts';
-import { environment, mendingCommand, renderCommand } from '../ui/helper-panel.ts';
+import { environment, fixCommand, renderCommand } from '../ui/helper-panel.ts';
 import type { RaceFailure } from '../ui/origin.ts';
-import { helperText, type Mending, type Remedy } from '../ui/origin-state-text.ts';
+import { type HelperFix, helperText, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import {
   fitDrawings,
@@ -25,6 +24,7 @@ import {
 } from './finish.ts';
 import { filterOrigins, redrawRows, renderOrigins, renderTools, wireOrigins, wireTools } from './origins.ts';
 import type { RowContext } from './row.ts';
+import { renderSteer, renderSummary, wireHidden, wireRemedy, wireSteer } from './summary.ts';
 
 /** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
@@ -78,7 +78,7 @@ const board = (): RaceBoard => ({ running, waiting, failures });
 const openOptions = (): void => void chrome.runtime.openOptionsPage();
 
 /** The context in which rows are drawn, evaluated when they are drawn. */
-function around(port: BackgroundPort): () => RowContext {
+function rowContext(port: BackgroundPort): () => RowContext {
   return () => ({
     page: page ?? { origin: null, helper: { state: 'connecting' }, mode: 'full' },
     board: board(),
@@ -91,23 +91,23 @@ function around(port: BackgroundPort): () => RowContext {
 function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null): void {
   document.documentElement.classList.remove('waiting');
   setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
-  renderAnswer(shown);
+  renderSummary(shown);
   setLine(byId('trouble'), shown.trouble ?? '');
   renderFinish(shown, board());
   renderSteer(shown, steerFailure);
-  renderOrigins(shown, around(port));
+  renderOrigins(shown, rowContext(port));
   renderTools(shown, raceRequests);
   renderExport(shown.site);
   if (before?.helper === shown.helper) return;
   renderHelper(shown.helper);
-  if (before !== null) redrawRows(null, around(port));
+  if (before !== null) redrawRows(null, rowContext(port));
 }
 
 /** Races began, progressed or ended: the page did not change. */
 function drawRaces(port: BackgroundPort, origins: Iterable<Origin> | null): void {
   if (page === null) return;
   renderFinish(page, board());
-  redrawRows(origins, around(port));
+  redrawRows(origins, rowContext(port));
 }
 
 /** Races whose end will not be reported. */
@@ -212,8 +212,8 @@ function wireFoot(): void {
   });
 }
 
-async function renderMending(command: Mending['command']): Promise<void> {
-  renderCommand(byId('helper-command'), mendingCommand(command, await environment()));
+async function renderFix(command: HelperFix['command']): Promise<void> {
+  renderCommand(byId('helper-command'), fixCommand(command, await environment()));
 }
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */
@@ -226,7 +226,7 @@ function renderHelper(helper: HelperState): void {
   if (words.help === null) return;
   setText(byId('helper-what'), words.help.what);
   byId('helper-retry').hidden = helper.state === 'not-asked';
-  void renderMending(words.help.command);
+  void renderFix(words.help.command);
 }
 
 async function open(): Promise<void> {
@@ -260,10 +260,10 @@ async function open(): Promise<void> {
     port.send({ type: 'steer', ...steering });
   }, openOptions);
   wireHidden();
-  wireOrigins(around(port));
+  wireOrigins(rowContext(port));
   wireTools({
     onFilter(text) {
-      filterOrigins(text, around(port));
+      filterOrigins(text, rowContext(port));
       if (page !== null) renderTools(page, raceRequests);
     },
     onRaceAll: (origins) => void port.send({ type: 'race-all', origins }),

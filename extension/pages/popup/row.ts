@@ -17,7 +17,6 @@ import {
 } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
-import { writeFindings } from './answer.ts';
 import {
   captionText,
   drawing,
@@ -27,6 +26,7 @@ import {
   widthOf,
   writeFailure,
 } from './finish.ts';
+import { writeFindings } from './summary.ts';
 
 /** How much narrower an open row is than the popup. */
 const DETAIL_INSET_PX = 38;
@@ -67,16 +67,16 @@ export function spanColumns(rows: Iterable<Row>, count: number): void {
   for (const { detail } of rows) if (detail !== null) span(detail.line);
 }
 
-function makeDetail(row: Row, around: () => RowContext) {
+function makeDetail(row: Row, rowContext: () => RowContext) {
   const line = copyOf<HTMLElement>('detail');
   made += 1;
   line.id = `detail-${made}`;
   line.hidden = true;
   const race = part(line, '.race-button') as HTMLButtonElement;
-  race.addEventListener('click', () => around().onRace(row.view.origin));
+  race.addEventListener('click', () => rowContext().onRace(row.view.origin));
   const options = part(line, '.options') as HTMLButtonElement;
   setText(options, getMessage('popupOpenOptions'));
-  options.addEventListener('click', () => around().onOptions());
+  options.addEventListener('click', () => rowContext().onOptions());
   row.opener.setAttribute('aria-controls', line.id);
   const means = meansLink();
   part(line, '.verdict').after(means);
@@ -98,16 +98,16 @@ export function isOpen(row: Row): boolean {
   return row.detail !== null && !row.detail.line.hidden;
 }
 
-function toggle(row: Row, around: () => RowContext): void {
-  const detail = row.detail ?? makeDetail(row, around);
+function toggle(row: Row, rowContext: () => RowContext): void {
+  const detail = row.detail ?? makeDetail(row, rowContext);
   row.detail = detail;
   detail.line.hidden = !detail.line.hidden;
   row.opener.setAttribute('aria-expanded', String(!detail.line.hidden));
-  updateDetail(row, around());
+  updateDetail(row, rowContext());
 }
 
-/** A row for an origin; `around` returns its context when it is opened or raced. */
-export function makeRow(view: OriginView, around: () => RowContext): Row {
+/** A row for an origin; `rowContext` returns its context when it is opened or raced. */
+export function makeRow(view: OriginView, rowContext: () => RowContext): Row {
   const line = makeLine();
   const label = originLabel(view.origin);
   line.body.dataset['origin'] = view.origin;
@@ -115,7 +115,7 @@ export function makeRow(view: OriginView, around: () => RowContext): Row {
   writeHost(line.host, label, view.site);
   const row: Row = { ...line, detail: null, view };
   // The button is for keyboards and screen readers; with a pointer the whole row can be clicked.
-  line.main.addEventListener('click', () => toggle(row, around));
+  line.main.addEventListener('click', () => toggle(row, rowContext));
   return row;
 }
 
@@ -147,18 +147,18 @@ function raceCell({ origin, race }: OriginView, board: RaceBoard): CellText['rac
 }
 
 /** Updates the row; only differences are written. */
-export function updateRow(row: Row, view: OriginView, around: RowContext): void {
+export function updateRow(row: Row, view: OriginView, context: RowContext): void {
   row.view = view;
   const { protocol, reason, counts } = view;
   writeCells(row.cells, {
     protocol,
     reason,
     counts,
-    mode: around.page.mode,
+    mode: context.page.mode,
     forecast: forecastText(view),
-    race: raceCell(view, around.board),
+    race: raceCell(view, context.board),
   });
-  updateDetail(row, around);
+  updateDetail(row, context);
 }
 
 // The cells of every row of the popup's table, an origin's or a folded site's.

@@ -19,27 +19,30 @@ const LONGEST_PAUSE_MS = 5_000;
 /** A port without a listener at the other end breaks at once; one that lived this long had one. */
 const LIVED_MS = 1_000;
 
-export interface KeptPort<Word> {
+export interface KeptPort<Outgoing> {
   /** False if the port broke a moment ago and its successor is not open yet. */
-  send(word: Word): boolean;
+  send(message: Outgoing): boolean;
 }
 
-interface PortListener<Word, Event> {
-  onEvent?(event: Event): void;
+interface PortListener<Outgoing, Incoming> {
+  onEvent?(event: Incoming): void;
   /** The port is open, for the first time or again: the other side's state is lost, and must be requested again. */
-  onOpen(port: KeptPort<Word>): void;
+  onOpen(port: KeptPort<Outgoing>): void;
   /** The port broke: what is pending gets no answer. */
   onLost?(): void;
 }
 
 /** Opens the port with that name and keeps it open. */
-export function keepPort<Word, Event>(name: string, listener: PortListener<Word, Event>): KeptPort<Word> {
+export function keepPort<Outgoing, Incoming>(
+  name: string,
+  listener: PortListener<Outgoing, Incoming>,
+): KeptPort<Outgoing> {
   let pauseMs = FIRST_PAUSE_MS;
   let current: chrome.runtime.Port;
-  const port: KeptPort<Word> = {
-    send(word) {
+  const port: KeptPort<Outgoing> = {
+    send(message) {
       try {
-        current.postMessage(word);
+        current.postMessage(message);
         return true;
       } catch {
         return false;
@@ -49,7 +52,7 @@ export function keepPort<Word, Event>(name: string, listener: PortListener<Word,
   const open = (): void => {
     const openedMs = performance.now();
     current = chrome.runtime.connect({ name });
-    current.onMessage.addListener((event: Event) => {
+    current.onMessage.addListener((event: Incoming) => {
       pauseMs = FIRST_PAUSE_MS;
       listener.onEvent?.(event);
     });

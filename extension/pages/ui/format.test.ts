@@ -17,7 +17,7 @@ import { verdictParts, verdictText } from '@photofinish/shared/verdict/verdict-t
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { speak } from '../../testing/catalogs.ts';
+import { useLanguage } from '../../testing/catalogs.ts';
 import { originView as view } from '../../testing/samples.ts';
 import {
   adoptionText,
@@ -82,10 +82,10 @@ test('what a race measured is emphasised in the verdict, in any language, and no
   assert.deepEqual(strong(verdictSaying('h3-used', 'A server log said (60 ms faster).')), [], 'no gain');
   assert.deepEqual(strong(usedVerdict(null)), []);
   assert.deepEqual(figuresIn(verdict), ['52 ms', '112 ms', '60 ms']);
-  speak('de');
+  useLanguage('de');
   assert.match(verdictText(verdict), /^Über HTTP\/3 erreicht\. HTTP\/3 verbindet sich in 52 ms/);
   assert.deepEqual(strong(verdict), ['60 ms']);
-  speak('en');
+  useLanguage('en');
 });
 
 test('unclear results are not emphasised', () => {

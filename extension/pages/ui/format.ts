@@ -47,8 +47,8 @@ function isUnmeasured({ race }: OriginView): boolean {
 /** Says that the gain of HTTP/3 at an origin is unknown and a race would show it; placed beside the race button. */
 export function unmeasuredText(view: OriginView): string {
   // For an origin about which nothing is known, the verdict itself suggests a race.
-  const isAsked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
-  return !isAsked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
+  const suggestsRace = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
+  return !suggestsRace && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
 }
 
 const REASONS: Record<UnknownReason, MessageKey> = {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import helper from '../../../native-host/package.json' with { type: 'json' };
 import type { HelperState } from '../../common/messages.ts';
-import { type Environment, installCommand, mendingCommand, shownState, stateText } from './helper-panel.ts';
+import { type Environment, fixCommand, installCommand, shownState, stateText } from './helper-panel.ts';
 
 const MISSING: HelperState = { state: 'missing' };
 const CONNECTING: HelperState = { state: 'connecting' };
@@ -90,9 +90,9 @@ for (const [what, where, command] of CASES)
 
 test('the package is the workspace that is published, within a scope of ours, and of its major version', () => {
   const [major] = helper.version.split('.');
-  assert.equal(mendingCommand('doctor', CHROMIUM), `npx ${helper.name}@${major} doctor`);
-  assert.equal(mendingCommand('install', CHROMIUM), installCommand(CHROMIUM));
-  assert.equal(mendingCommand(null, CHROMIUM), null);
+  assert.equal(fixCommand('doctor', CHROMIUM), `npx ${helper.name}@${major} doctor`);
+  assert.equal(fixCommand('install', CHROMIUM), installCommand(CHROMIUM));
+  assert.equal(fixCommand(null, CHROMIUM), null);
   assert.match(helper.name, /^@photofinish\//);
 });
 

@@ -9,7 +9,7 @@ import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../commo
 import { type BackgroundListener, connectBackground } from './background-port.ts';
 import { onClick, setDisabled } from './disabled-button.ts';
 import { byId, make, makeButton, setAttribute, setText } from './elements.ts';
-import { type HelperText, helperFault, type Mending } from './origin-state-text.ts';
+import { type HelperFix, type HelperText, helperFault } from './origin-state-text.ts';
 
 interface PanelOptions extends Pick<BackgroundListener, 'onEvent' | 'onLost'> {
   /** Called with each state that is displayed. */
@@ -261,8 +261,8 @@ export function installCommand(here: Environment): string | null {
   ].join(' ');
 }
 
-/** The command of a mending here; null: there is none. */
-export function mendingCommand(command: Mending['command'], here: Environment): string | null {
+/** The command of a fix on this system; null: there is none. */
+export function fixCommand(command: HelperFix['command'], here: Environment): string | null {
   return command === 'doctor' ? DOCTOR_COMMAND : command && installCommand(here);
 }
 

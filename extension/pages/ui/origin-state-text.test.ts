@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState, PageState } from '../../common/messages.ts';
-import { asideText, helperMending, helperText, isEmptyErrorAnswer, stateText } from './origin-state-text.ts';
+import { asideText, helperFix, helperText, isEmptyErrorAnswer, stateText } from './origin-state-text.ts';
 
 const STATES: Exclude<PageState, 'recorded'>[] = [
   'loading',
@@ -102,8 +102,8 @@ test('every state of the helper has a text, and the broken ones say how to fix t
   );
   assert.match(what[7] ?? '', /^This extension is older than the helper: .* Update this extension/);
   for (const [i, state] of states.entries()) {
-    const mending = helperMending(state);
-    assert.equal(what[i]?.endsWith(':') ?? false, mending !== null && mending.command !== null);
-    assert.ok(mending === null || what[i]?.endsWith(mending.how), 'the pages say the same');
+    const fix = helperFix(state);
+    assert.equal(what[i]?.endsWith(':') ?? false, fix !== null && fix.command !== null);
+    assert.ok(fix === null || what[i]?.endsWith(fix.how), 'the pages say the same');
   }
 });

@@ -79,32 +79,32 @@ export function asideText(page: Pick<PageView, 'arrival' | 'delivery' | 'protoco
 }
 
 /** How to get a helper that works. */
-export interface Mending {
+export interface HelperFix {
   /** Ends in a colon if a command follows. */
   readonly how: string;
   readonly command: 'install' | 'doctor' | null;
 }
 
-function mending(how: MessageKey, command: Mending['command']): Mending {
+function fix(how: MessageKey, command: HelperFix['command']): HelperFix {
   return { how: getMessage(how), command };
 }
 
-/** How to mend a helper in this state; null if nothing is wrong that a user could mend so. */
-export function helperMending(helper: HelperState): Mending | null {
+/** How to fix a helper in this state; null if there is nothing that a user could fix. */
+export function helperFix(helper: HelperState): HelperFix | null {
   switch (helper.state) {
     case 'ready':
     case 'connecting':
     case 'not-asked':
       return null;
     case 'missing':
-      return mending('helperInstall', 'install');
+      return fix('helperInstall', 'install');
     case 'crashed':
-      return mending('helperFindOut', 'doctor');
+      return fix('helperFindOut', 'doctor');
     case 'incompatible':
-      if (helper.foreign) return mending('helperInstallHere', 'install');
-      if (helper.older === 'helper') return mending('helperUpdate', 'install');
-      if (helper.older === 'extension') return mending('helperUpdateExtension', null);
-      return mending('helperUpdateOlder', 'doctor');
+      if (helper.foreign) return fix('helperInstallHere', 'install');
+      if (helper.older === 'helper') return fix('helperUpdate', 'install');
+      if (helper.older === 'extension') return fix('helperUpdateExtension', null);
+      return fix('helperUpdateOlder', 'doctor');
   }
 }
 
@@ -122,7 +122,7 @@ export interface HelperText {
   readonly label: string;
   readonly title: string;
   /** What is wrong and how to fix it; null if nothing is. */
-  readonly help: { readonly what: string; readonly command: Mending['command'] } | null;
+  readonly help: { readonly what: string; readonly command: HelperFix['command'] } | null;
 }
 
 /** The helper's state in words, with the command that fixes it. */
@@ -159,10 +159,10 @@ export function helperText(helper: HelperState): HelperText {
 }
 
 function broken(label: string, fault: string, helper: HelperState): HelperText {
-  const { how, command } = helperMending(helper) ?? { how: '', command: null };
+  const { how, command } = helperFix(helper) ?? { how: '', command: null };
   return off(label, `${fault} ${how}`, command);
 }
 
-function off(label: string, what: string, command: Mending['command']): HelperText {
+function off(label: string, what: string, command: HelperFix['command']): HelperText {
   return { dot: 'off', label, title: what, help: { what, command } };
 }

@@ -11,11 +11,11 @@ import {
   createHelperPanel,
   type Environment,
   environment,
-  mendingCommand,
+  fixCommand,
   renderCommand,
   wireConsent,
 } from '../ui/helper-panel.ts';
-import { helperMending, type Mending } from '../ui/origin-state-text.ts';
+import { type HelperFix, helperFix } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
@@ -32,7 +32,7 @@ const raceWhen = byId('race-when');
 const surroundings = environment();
 
 /** Where to run the command; empty: there is none. */
-function whereToRun(command: Mending['command'], { os, unpacked }: Environment): string {
+function whereToRun(command: HelperFix['command'], { os, unpacked }: Environment): string {
   const terminal = TERMINALS[os];
   if (command === null) return '';
   if (terminal === undefined) return getMessage('welcomeInstallNowhere');
@@ -47,16 +47,16 @@ function installNeeds({ unpacked }: Environment): string {
 }
 
 async function showHelper(helper: HelperState): Promise<void> {
-  const mending = helperMending(helper);
+  const fix = helperFix(helper);
   byId('consent').hidden = helper.state !== 'not-asked';
-  byId('install').hidden = mending === null;
-  if (mending === null) return;
-  const { how, command } = mending;
+  byId('install').hidden = fix === null;
+  if (fix === null) return;
+  const { how, command } = fix;
   const isAbsent = helper.state === 'missing';
   // The section already says what a helper is for.
   setLine(byId('install-how'), isAbsent ? '' : how);
   const here = await surroundings;
-  const text = mendingCommand(command, here);
+  const text = fixCommand(command, here);
   setLine(byId('install-where'), whereToRun(command, here));
   renderCommand(byId('command'), text);
   setLine(byId('install-needs'), command === 'install' && text !== null ? installNeeds(here) : '');
@@ -67,7 +67,7 @@ async function showHelper(helper: HelperState): Promise<void> {
 function wireHelper(): void {
   const panel = createHelperPanel({ onState: (state) => void showHelper(state), examineAtOnce: true });
   setInterval(() => {
-    const isBroken = panel.state !== null && helperMending(panel.state) !== null;
+    const isBroken = panel.state !== null && helperFix(panel.state) !== null;
     if (isBroken && document.visibilityState === 'visible') panel.send({ type: 'reconnect-helper' });
   }, LOOK_EVERY_MS);
 }

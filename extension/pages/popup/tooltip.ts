@@ -3,7 +3,7 @@
 import { byId, setText } from '../ui/elements.ts';
 
 /** The text, the element it is placed beside, and the element it describes. */
-export interface Tip {
+export interface Tooltip {
   readonly place: HTMLElement;
   readonly describes: HTMLElement;
   readonly text: string;
@@ -21,9 +21,9 @@ function place(element: HTMLElement, beside: HTMLElement): void {
 }
 
 /** Shows tooltips for elements in `area`; `tipOf` returns the one for an element, or null if it has none. */
-export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) => Tip | null): void {
+export function wireTooltip(area: HTMLElement, tipOf: (target: EventTarget | null) => Tooltip | null): void {
   const element = byId('tip');
-  let shown: Tip | null = null;
+  let shown: Tooltip | null = null;
   let waiting: ReturnType<typeof setTimeout> | undefined;
 
   const hide = (): void => {
@@ -32,7 +32,7 @@ export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) =
     shown = null;
     element.hidden = true;
   };
-  const show = (tip: Tip | null): void => {
+  const show = (tip: Tooltip | null): void => {
     hide();
     if (tip === null || tip.text === '') return;
     shown = tip;

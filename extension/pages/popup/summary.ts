@@ -25,7 +25,7 @@ import {
   type StateText,
   stateText,
 } from '../ui/origin-state-text.ts';
-import { wireTip } from './tip.ts';
+import { wireTooltip } from './tooltip.ts';
 
 const MARK_PX = 24;
 const UNSEEN: SharedMessageKey = 'pageAdvertisementUnseen';
@@ -41,7 +41,7 @@ function renderHidden({ hidden, bound }: AdoptionText): void {
 
 /** Makes the hidden part of the adoption say, on hover and focus, why it is an upper bound. */
 export function wireHidden(): void {
-  wireTip(byId('adoption'), (target) => {
+  wireTooltip(byId('adoption'), (target) => {
     const place = byId('adoption-hidden');
     return target === place ? { place, describes: place, text: place.dataset['tip'] ?? '' } : null;
   });
@@ -90,7 +90,7 @@ function renderRemedy(remedy: StateText['remedy']): void {
 /**
  * The text above the photo finish: that of a state, or a verdict. For a failed page, the result of a race since then.
  */
-function answerOf(page: PageView, plain: StateText | null, main: OriginView | undefined): string | Verdict {
+function mainText(page: PageView, plain: StateText | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
     if (race !== null && race.error === undefined) return verdict;
@@ -126,16 +126,16 @@ export function isLimitedByMode({
 }
 
 /** Everything above the photo finish. */
-export function renderAnswer(page: PageView): void {
+export function renderSummary(page: PageView): void {
   const words = stateText(page);
   // A loading page that is already known keeps its verdict.
   const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
   const main = page.origins.find((view) => view.origin === page.origin);
   renderWho(page, plain);
   renderRemedy(plain?.remedy ?? null);
-  const answer = answerOf(page, plain, main);
-  if (typeof answer === 'string') setText(byId('verdict'), answer);
-  else writeVerdict(byId('verdict'), answer);
+  const text = mainText(page, plain, main);
+  if (typeof text === 'string') setText(byId('verdict'), text);
+  else writeVerdict(byId('verdict'), text);
   renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
   setLine(byId('aside'), asideOf(page, plain));
   // A failed page has no table of origins, where findings are shown otherwise.

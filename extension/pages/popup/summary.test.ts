@@ -6,9 +6,9 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import type { OriginView, SteerView } from '../../common/messages.ts';
-import { speak } from '../../testing/catalogs.ts';
+import { useLanguage } from '../../testing/catalogs.ts';
 import { aRace, originView } from '../../testing/samples.ts';
-import { findingTexts, isLimitedByMode, renderSteer, steerText, wireSteer } from './answer.ts';
+import { findingTexts, isLimitedByMode, renderSteer, steerText, wireSteer } from './summary.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };
 
@@ -22,12 +22,12 @@ test('a race with an incomplete record says so beneath its verdict, in both lang
     'It is not.',
     'Left out, because there were too many: 1 address, 88,110 attempts.',
   ]);
-  speak('de');
+  useLanguage('de');
   assert.equal(
     findingTexts(view(aRace({ leftOut: LEFT_OUT }))).at(-1),
     'Ausgelassen, weil es zu viele waren: 1 Adresse, 88.110 Versuche.',
   );
-  speak('en');
+  useLanguage('en');
 });
 
 test('a complete record, and none, says nothing about it', () => {
