@@ -78,18 +78,18 @@ export async function whenReady(
   };
 }
 
-/** A program that is talked to by lines. */
-interface Dialogue {
+/** A program that reads and prints lines. */
+interface LineChannel {
   /** The next line that it prints. Rejects with its standard error if it ends before. */
   next(): Promise<string>;
   /** Sends it a line of JSON. */
-  tell(message: unknown): void;
+  send(message: unknown): void;
   /** Closes its standard input, and resolves once it has ended. */
   stop(): Promise<void>;
 }
 
 /** For a program that prints as many lines as are asked for: others wait in memory. */
-export function talkWith(name: string, child: ChildProcessWithoutNullStreams): Dialogue {
+export function openLineChannel(name: string, child: ChildProcessWithoutNullStreams): LineChannel {
   const ended = once(child, 'close');
   // If it could not be started, there is no next line either.
   ended.catch(() => {});
@@ -102,7 +102,7 @@ export function talkWith(name: string, child: ChildProcessWithoutNullStreams): D
       if (done) throw new Error(`${name} has ended: ${(await complaints).trim()}`);
       return value;
     },
-    tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
+    send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
     async stop() {
       child.stdin.end();
       await ended;

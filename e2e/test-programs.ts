@@ -156,12 +156,12 @@ export const PYTHON = join(SCRATCH, 'python', 'bin', 'python');
 export const PYTHON_FLAGS: readonly string[] = ['-B'];
 
 /** Throws if the environment has not been created. */
-export function insistOnPython(): void {
+export function requirePython(): void {
   if (!existsSync(PYTHON)) throw new Error('The Python environment of the tests is missing. Run: npm test');
 }
 
 /** Runs a script to completion. Rejects with its error output. */
 export async function runPython(script: string, args: readonly string[]): Promise<void> {
-  insistOnPython();
+  requirePython();
   await runOrThrow(PYTHON, [...PYTHON_FLAGS, script, ...args]);
 }

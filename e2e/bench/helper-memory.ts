@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { fillCache, greet, type HostPort, helperArguments, openHelper, openHost } from '../helper/port.ts';
+import { fillCache, type HostPort, helperArguments, openHelper, openHost, sayHello } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
@@ -66,7 +66,7 @@ async function residentOverRaces(
   onRaces: (races: number) => void,
 ): Promise<Fact[]> {
   const helper = openHost(process.execPath, ['--import', MINUTES_PASS.href, ...helperArguments(config)]);
-  await greet(helper);
+  await sayHello(helper);
   const samples: number[] = [];
   const facts: Fact[] = [];
   for (let races = 0; races < RACES; ) {
@@ -130,7 +130,7 @@ const facts: Fact[] = [];
 const note = async (name: string, helper: HostPort) =>
   facts.push({ name, value: await settledMiB(helper), unit: 'MiB' });
 const fresh = openHelper(config);
-await greet(fresh);
+await sayHello(fresh);
 await note('idle', fresh);
 await race(fresh, both.origin);
 await note('after the first race', fresh);
@@ -141,7 +141,7 @@ await fillCache(full, CACHED_ORIGINS);
 await note(`having stored ${CACHED_ORIGINS} origins itself`, full);
 await full.close();
 const reader = openHelper(config);
-await greet(reader);
+await sayHello(reader);
 await note(`idle with ${CACHED_ORIGINS} origins cached`, reader);
 await race(reader, both.origin);
 await note(`after the first race with ${CACHED_ORIGINS} origins cached`, reader);

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { greet, type HostPort, openHelper, raceBesideForecasts, type SideBySide } from '../helper/port.ts';
+import { type HostPort, openHelper, raceBesideForecasts, type SideBySide, sayHello } from '../helper/port.ts';
 import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
 import { certificateOf, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
@@ -78,8 +78,8 @@ interface Row {
 
 async function openHelpers(): Promise<Helpers> {
   const helpers = { racing: openHelper(config), idle: openHelper(idleConfig) };
-  await greet(helpers.racing);
-  await greet(helpers.idle);
+  await sayHello(helpers.racing);
+  await sayHello(helpers.idle);
   return helpers;
 }
 

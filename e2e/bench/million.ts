@@ -98,7 +98,7 @@ async function countingMs({ helper, count }: Side): Promise<number> {
 const PLAN = { unit: 'us', rounds: ROUNDS, warmUpRounds: 20 } as const;
 
 /** Each helper's forecasts, and the echo of the same messages. */
-async function besideEcho(echo: HostPort, sides: readonly Side[]) {
+async function compareWithEcho(echo: HostPort, sides: readonly Side[]) {
   const title = 'a forecast over the port';
   const each = sides.map((side) => ({
     name: side.name,
@@ -126,7 +126,7 @@ const dir = await scratchIn(closing, 'bench-million');
 const few = await openSide(dir, FEW);
 const many = await openSide(dir, MANY);
 const echo = openHost(process.execPath, [join(TOP, 'e2e/bench/echo-host.mjs')]);
-const echoed = await besideEcho(echo, [few, many]);
+const echoed = await compareWithEcho(echo, [few, many]);
 await echo.close();
 const forecast = await grown(
   'a forecast as the cache grows',

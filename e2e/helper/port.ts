@@ -89,7 +89,7 @@ export function openHelper(config: string): HostPort {
 }
 
 /** Sends `hello` and returns the reply; throws if it is not a `hello` reply. */
-export async function greet(port: HostPort): Promise<Record<string, unknown>> {
+export async function sayHello(port: HostPort): Promise<Record<string, unknown>> {
   port.send({ type: 'hello', id: 1, protocol: 1, program: 'e2e/1' });
   const reply = await port.next();
   if (reply.type !== 'hello') throw new Error(`no hello but ${JSON.stringify(reply)}`);
@@ -115,7 +115,7 @@ export async function fillCache(
   count: number,
   onStored?: (stored: number) => void,
 ): Promise<void> {
-  await greet(helper);
+  await sayHello(helper);
   for (let from = 0; from < count; from += MAX_OBSERVATIONS) {
     const observations = Array.from({ length: Math.min(MAX_OBSERVATIONS, count - from) }, (_, i) => ({
       id: `fill-${from + i}`,

@@ -17,7 +17,7 @@ import {
   type Way,
 } from './cost/cells.ts';
 import { cachedRequests, commandOf, exponentialMoments } from './cost/generator.ts';
-import { climbLoads, loadsUpTo } from './cost/loads.ts';
+import { loadsUpTo, tryAscendingLoads } from './cost/loads.ts';
 import { type Drive, judgeDrive, lateness } from './cost/segment.ts';
 import { parseOptions as parseCostOptions } from './cost.ts';
 import { BadUsage } from './experiment.ts';
@@ -98,7 +98,7 @@ test("P1's loads where they can be driven, otherwise steps up to the highest", (
 test('loads are tried upward until one is not driven, and each that is left out is told with its reason', async () => {
   const climb = async (most: number) => {
     const tried: number[] = [];
-    const found = await climbLoads([100, 400, 550, 1000], async (perSecond) => {
+    const found = await tryAscendingLoads([100, 400, 550, 1000], async (perSecond) => {
       tried.push(perSecond);
       return perSecond <= most ? [] : ['starts late', 'processors'];
     });

@@ -34,7 +34,7 @@ import {
   printLoad,
   readLoadOptions,
 } from './cost/loads.ts';
-import { giveMorePorts, seedOf } from './cost/segment.ts';
+import { seedOf, widenPortRange } from './cost/segment.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
 import { figure, type RecordSchema, turnKey } from './journal.ts';
 import {
@@ -204,7 +204,7 @@ async function openTestbed(seed: number, sctp: Transport) {
   const { server } = network.peers;
   const { linkPid } = server;
   if (linkPid === null) throw new Error('the link has no process');
-  await giveMorePorts(client);
+  await widenPortRange(client);
   const closing = opening.move();
   return {
     client,

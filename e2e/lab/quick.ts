@@ -119,12 +119,12 @@ export function linkLoses({ cell, link }: CellResult): Expectation {
 }
 
 /** No client crashed in any cell. */
-export function nobodyBrokeOff(cells: readonly CellResult[]): Expectation {
+export function noClientCrashed(cells: readonly CellResult[]): Expectation {
   const crashed = cells.flatMap((cell) => Object.entries(cell.crashed));
   return {
-    title: 'nobody broke off',
+    title: 'no client crashed',
     holds: crashed.length === 0,
-    found: crashed.map(([name, words]) => `${name}: ${words}`).join('; ') || 'nobody',
+    found: crashed.map(([name, words]) => `${name}: ${words}`).join('; ') || 'none',
   };
 }
 
@@ -144,7 +144,7 @@ function expectations(cells: readonly CellResult[]): Expectation[] {
   const lossy = cells.find(({ cell }) => cell.id === LOSSY);
   if (lossless === undefined || lossy === undefined) throw new Error('a cell was not measured');
   return [
-    nobodyBrokeOff(cells),
+    noClientCrashed(cells),
     ...[lossless, lossy].map(linkLoses),
     ...ALL.flatMap((name) => [neverFails(lossless, name), adopts(lossless, name)]),
     ...RACES.map((name) => takesRoundTrips(lossless, name, 1)),

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
+import { PYTHON, PYTHON_FLAGS, requirePython } from '../test-programs.ts';
 import { BadUsage, runProgram } from './experiment.ts';
 
 const USAGE = `usage: npm run lab -- report DIR [--strict]
@@ -21,7 +21,7 @@ function parseWords(args: readonly string[]) {
 }
 
 async function main({ dir, strict }: ReturnType<typeof parseWords>): Promise<number> {
-  insistOnPython();
+  requirePython();
   const program = [...PYTHON_FLAGS, '-m', 'report', resolve(dir), ...strict];
   const child = spawn(PYTHON, program, { cwd: LAB, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -11,7 +11,7 @@ import {
   countBounds,
   linkLoses,
   neverFails,
-  nobodyBrokeOff,
+  noClientCrashed,
   ONE_IN_A_MILLION,
   takesRoundTrips,
 } from './quick.ts';
@@ -64,8 +64,8 @@ test('the link: too few losses, too many, in the wrong direction, and no packets
 
 test('clients that crashed are named', () => {
   const cell = result(LOSSY, h3(1));
-  assert.equal(nobodyBrokeOff([cell]).holds, true);
-  const { holds, found } = nobodyBrokeOff([{ ...cell, crashed: { race: 'killed' } }]);
+  assert.equal(noClientCrashed([cell]).holds, true);
+  const { holds, found } = noClientCrashed([{ ...cell, crashed: { race: 'killed' } }]);
   assert.equal(holds, false);
   assert.equal(found, 'race: killed');
 });

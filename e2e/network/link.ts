@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runCommand, runOrThrow, talkWith, whenReady } from '../child-process.ts';
+import { openLineChannel, runCommand, runOrThrow, whenReady } from '../child-process.ts';
 import { rustProgram } from '../test-programs.ts';
 import { type Namespace, namespaceName, thisProcess } from './namespace.ts';
 
@@ -113,7 +113,7 @@ export interface End {
 export async function startForwarder(client: End, peer: End, seed: number): Promise<Forwarder> {
   const settings = { client, peer, seed };
   const child = spawn(FORWARDER, [JSON.stringify(settings)]);
-  const { next, tell, stop } = talkWith('the link', child);
+  const { next, send, stop } = openLineChannel('the link', child);
   const nextReply = async () => {
     const reply = JSON.parse(await next()) as Reply;
     if ('error' in reply) throw new Error(`the link refuses: ${reply.error}`);
@@ -121,7 +121,7 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
   };
   const ask = (command: unknown) => {
     const reply = nextReply();
-    tell(command);
+    send(command);
     return reply;
   };
 
@@ -292,7 +292,7 @@ function send(socket: Socket, bytes: number, sequence: number, sentMs: number[])
 }
 
 /** Resolves with the event, or once no datagram can be expected any more. */
-async function patiently(event: Promise<unknown>): Promise<void> {
+async function orTimeout(event: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const patience = sleep(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => {});
   await Promise.race([event, patience]);
@@ -314,9 +314,9 @@ async function probe({ address, datagrams, bytes, gapMs }: Probe): Promise<Probe
   for (let sequence = 0; sequence < datagrams; sequence += 1) {
     send(socket, bytes, sequence, sentMs);
     if (gapMs > 0) await sleep(gapMs);
-    else await patiently(once(socket, 'message'));
+    else await orTimeout(once(socket, 'message'));
   }
-  await patiently(all.promise);
+  await orTimeout(all.promise);
   socket.close();
   return { roundTripsMs };
 }

@@ -223,7 +223,7 @@ export async function openNetwork<Name extends string = 'server'>(
 
 const TUN = '/dev/net/tun';
 
-async function complains(file: string, args: readonly string[]): Promise<boolean> {
+async function fails(file: string, args: readonly string[]): Promise<boolean> {
   return runCommand(file, args).then(
     ({ code }) => code !== 0,
     () => true,
@@ -234,10 +234,10 @@ async function whyNoNamespaces(): Promise<string | null> {
   if (process.platform !== 'linux') return 'network namespaces are Linux';
   if (process.getuid?.() !== 0)
     return 'network namespaces need root, or a user namespace, which npm run lab enters where users may have one';
-  if (await complains('ip', ['-V'])) return 'iproute2 is not installed';
-  if (await complains('nft', ['--version'])) return 'nftables is not installed';
+  if (await fails('ip', ['-V'])) return 'iproute2 is not installed';
+  if (await fails('nft', ['--version'])) return 'nftables is not installed';
   const name = namespaceName(thisProcess(), 0, 'trial');
-  if (await complains('ip', ['netns', 'add', name])) return 'this machine refuses network namespaces';
+  if (await fails('ip', ['netns', 'add', name])) return 'this machine refuses network namespaces';
   await runCommand('ip', ['netns', 'delete', name]);
   return null;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whenReady } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS, runPython } from '../test-programs.ts';
+import { PYTHON, PYTHON_FLAGS, requirePython, runPython } from '../test-programs.ts';
 import type { Certificate } from './start.ts';
 
 const PEERS = fileURLToPath(new URL('aioquic/peers.py', import.meta.url));
@@ -33,7 +33,7 @@ export interface RunningAioquic<Name extends string> {
 export async function startAioquic<Name extends string>(
   options: AioquicOptions<Name>,
 ): Promise<RunningAioquic<Name>> {
-  insistOnPython();
+  requirePython();
   const settings = JSON.stringify({ address: options.address ?? '127.0.0.1', peers: options.peers });
   const start = options.spawn ?? spawn;
   const child = start(PYTHON, [...PYTHON_FLAGS, PEERS, settings]);

@@ -113,7 +113,7 @@ export function startHttp1(identity: Identity, act: (socket: Socket) => void): P
   return listen(server);
 }
 
-function dripping(
+function writeSlowly(
   write: (bytes: string) => void,
   until: { once(event: 'close', end: () => void): unknown },
 ): void {
@@ -130,7 +130,7 @@ export const HTTP2_ACTS = {
   silence: () => {},
   drip: (stream) => {
     stream.respond({ ':status': 200 });
-    dripping((bytes) => stream.write(bytes), stream);
+    writeSlowly((bytes) => stream.write(bytes), stream);
   },
   refuse: (stream) => stream.close(h2.NGHTTP2_REFUSED_STREAM),
   reset: (stream) => stream.close(h2.NGHTTP2_INTERNAL_ERROR),
@@ -148,7 +148,7 @@ export const HTTP2_ACTS = {
 export const HTTP1_ACTS = {
   drip: (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-    dripping((bytes) => socket.write(`1\r\n${bytes}\r\n`), socket);
+    writeSlowly((bytes) => socket.write(`1\r\n${bytes}\r\n`), socket);
   },
   hugeHeader: (socket) => void socket.end(`HTTP/1.1 200 OK\r\nx-huge: ${HUGE_HEADER}\r\n\r\n`),
   truncate: (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),

@@ -62,7 +62,7 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
     process.off('exit', endWithUs);
     await ended(child, signal);
   };
-  if (!(await comesTrue(() => ready(pid), child))) {
+  if (!(await waitUntilReady(() => ready(pid), child))) {
     await stop();
     throw new Error(`${name} did not start:\n${await complaints}`);
   }
@@ -89,7 +89,10 @@ export async function freePort(): Promise<number> {
   throw new Error('No port is free for both TCP and UDP.');
 }
 
-async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildProcess): Promise<boolean> {
+async function waitUntilReady(
+  ready: () => boolean | Promise<boolean>,
+  child: ChildProcess,
+): Promise<boolean> {
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
   while (child.exitCode === null && performance.now() < deadlineMs) {
     if (await ready()) return true;

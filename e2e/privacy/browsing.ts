@@ -48,8 +48,8 @@ const PATIENCE_MS = 40_000;
  */
 const QUIET_MS = 2000;
 
-async function insist(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-  if ((await until(async () => look(), PATIENCE_MS)) === null) throw new Error(`in vain: ${what}`);
+async function waitUntil(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
+  if ((await until(async () => look(), PATIENCE_MS)) === null) throw new Error(`timed out: ${what}`);
 }
 
 const quiet = (): Promise<void> => waitInParts(QUIET_MS);
@@ -70,7 +70,7 @@ async function visitPrivately({ session, served, url }: BrowsingContext, host: H
     async (address) => (await chrome.windows.create({ incognito: true, url: address }))?.id ?? -1,
     url(host, 'resources=1'),
   );
-  await insist('a private visit', () => served.length >= before + 2);
+  await waitUntil('a private visit', () => served.length >= before + 2);
   await quiet();
   await options.evaluate((id) => chrome.windows.remove(id), windowId);
 }
@@ -85,7 +85,7 @@ const ACTIONS: Readonly<Record<Step, (browsing: BrowsingContext) => Promise<void
     for (let visit = 0; visit < 3; visit += 1) {
       const before = served.length;
       await tab.goto(`${url('both', 'resources=4')}&from=${new URL(url('h2only', '')).origin}`);
-      await insist('the page’s resources', () => served.length >= before + 5);
+      await waitUntil('the page’s resources', () => served.length >= before + 5);
     }
   },
   private: (browsing) => visitPrivately(browsing, 'silent'),
@@ -93,14 +93,14 @@ const ACTIONS: Readonly<Record<Step, (browsing: BrowsingContext) => Promise<void
     const tab = await session.newTab();
     await tab.goto(url('both', 'resources=1'));
     const popup = await session.openPopup(tab);
-    await insist('the page’s origin', async () => (await popup.origins()).length === 1);
+    await waitUntil('the page’s origin', async () => (await popup.origins()).length === 1);
     const { ok, words } = await popup.race();
     if (!ok) throw new Error(words);
   },
   async choice({ session }) {
     const options = await session.openPage('options/options.html');
     await options.find('input[value=first-visit]').click();
-    await insist(
+    await waitUntil(
       'races at first visits',
       async () => (await storedSettings(options)).raceWhen === 'first-visit',
     );
@@ -109,7 +109,7 @@ const ACTIONS: Readonly<Record<Step, (browsing: BrowsingContext) => Promise<void
     const tab = await session.newTab();
     const before = served.length;
     await tab.goto(url('h2only', 'resources=1'));
-    await insist('a race', () => served.slice(before).some(({ path }) => path === '/'));
+    await waitUntil('a race', () => served.slice(before).some(({ path }) => path === '/'));
   },
   'private-first-visit': (browsing) => visitPrivately(browsing, 'hidden'),
   async export({ session, dir }) {
@@ -121,7 +121,7 @@ const ACTIONS: Readonly<Record<Step, (browsing: BrowsingContext) => Promise<void
     await options.find('#wipe').click();
     await options.find('#wipe-confirm').click();
     const said = options.part('wipe-result');
-    await insist('all data deleted', async () => /^All data deleted/.test(await said.text()));
+    await waitUntil('all data deleted', async () => /^All data deleted/.test(await said.text()));
   },
 };
 

@@ -55,7 +55,7 @@ function interrupt(signal: NodeJS.Signals): void {
 }
 
 /** Lowers the priority of a command and its children. Best effort: failure is ignored. */
-function standBack({ pid }: { readonly pid?: number | undefined }, nice: number): void {
+function lowerPriority({ pid }: { readonly pid?: number | undefined }, nice: number): void {
   if (pid === undefined || nice === 0) return;
   try {
     // root could raise it: the whole run may have been started with a lower one.
@@ -135,7 +135,7 @@ async function runToEnd(command: Command, step: Step, output: string[]): Promise
     killDescendants: true,
     forceKillAfterDelay: false,
   });
-  standBack(child, command.nice ?? 0);
+  lowerPriority(child, command.nice ?? 0);
   running.add(child);
   const usualLimitMs = command.nice ? LOW_PRIORITY_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS;
   const limitMs = command.silenceLimitMs ?? usualLimitMs;

@@ -26,7 +26,7 @@ async function makeArtefacts(names: readonly ArtefactName[]): Promise<SuiteResul
 }
 
 /** Tests that need only Node, and of what is built only what their files need. The helper's wait longest. */
-async function nodeSide(
+async function runNodeSuites(
   { checks, units, grep }: Selection,
   made: readonly ArtefactName[],
 ): Promise<SuiteResult[]> {
@@ -52,7 +52,7 @@ async function nodeSide(
 }
 
 /** cargo runs one step at a time, in parallel with everything else: mostly it compiles, at low priority. */
-async function rustSide({ checks, rust }: Selection): Promise<SuiteResult[]> {
+async function runRustSuites({ checks, rust }: Selection): Promise<SuiteResult[]> {
   const results: SuiteResult[] = [];
   if (rust) results.push(await runCargoTests());
   if (checks) results.push(await runRustChecks());
@@ -61,8 +61,8 @@ async function rustSide({ checks, rust }: Selection): Promise<SuiteResult[]> {
 
 async function runSuites(selection: Selection, wanted: readonly ArtefactName[]): Promise<SuiteResult[]> {
   printLine();
-  const rust = rustSide(selection);
-  const results = (await Promise.all([makeArtefacts(wanted), nodeSide(selection, wanted)])).flat();
+  const rust = runRustSuites(selection);
+  const results = (await Promise.all([makeArtefacts(wanted), runNodeSuites(selection, wanted)])).flat();
   const browser = selection.specs.length > 0 ? [runBrowserTests(selection)] : [];
   results.push(...(await rust), ...(await Promise.all(browser)));
   const merged = merge(results);

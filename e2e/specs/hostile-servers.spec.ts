@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { greet, type HostPort, openHelper, raceBesideForecasts } from '../helper/port.ts';
+import { type HostPort, openHelper, raceBesideForecasts, sayHello } from '../helper/port.ts';
 import { startAioquic } from '../origins/aioquic.ts';
 import { startDns } from '../origins/dns.ts';
 import {
@@ -91,7 +91,7 @@ async function begin(
   const settings = { allowPrivate: ['127.0.0.0/8'], ca: [chains.caPath], resolve, cache: `${dir}/cache.db` };
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
   const helper = openHelper(config);
-  await greet(helper);
+  await sayHello(helper);
   // Loads both transports and uses each once.
   for (const [id, port, mode] of [
     [2, aioquic.ports['settings-twice'], 'h3'],
@@ -208,7 +208,7 @@ for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
     const settings = { allowPrivate: ['127.0.0.0/8'], resolver: dns.resolver, cache: `${dir}/cache.db` };
     writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
     const helper = openHelper(config);
-    await greet(helper);
+    await sayHello(helper);
     for (const id of [2, 3, 4])
       await raceBesideForecasts(helper, [{ id, origin: `https://warm.test:${port}`, mode: 'compare' }]);
     const beforeMiB = residentMiB(helper.pid);

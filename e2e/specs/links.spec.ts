@@ -163,14 +163,14 @@ async function traces(name: string): Promise<string[]> {
 
 const AS_NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
 /** Directories on root's path may be inaccessible to other users. */
-const EVERYBODYS = { ...process.env, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+const NOBODY_ENV = { ...process.env, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /**
  * A directory accessible to every user, which the usual one is not if it is in a home directory; null if there is none.
  */
-async function placeForNobody(): Promise<string | null> {
+async function directoryForNobody(): Promise<string | null> {
   for (const place of [tmpdir(), '/tmp', '/var/tmp']) {
-    const enter = await runCommand('setpriv', [...AS_NOBODY, 'test', '-x', place], { env: EVERYBODYS });
+    const enter = await runCommand('setpriv', [...AS_NOBODY, 'test', '-x', place], { env: NOBODY_ENV });
     if (enter.code === 0) return place;
   }
   return null;
@@ -203,12 +203,12 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
 }
 
 test('unprivileged users have their own networks where user namespaces are allowed', async () => {
-  const place = await placeForNobody();
+  const place = await directoryForNobody();
   test.skip(place === null, 'there is no temporary directory that anybody may enter');
   const { dir, node } = await copyForNobody(place ?? '');
   try {
     const may = await runCommand('setpriv', [...AS_NOBODY, 'unshare', '--user', '--map-root-user', 'true'], {
-      env: EVERYBODYS,
+      env: NOBODY_ENV,
     });
     test.skip(may.code !== 0, `users may have no namespaces here: ${may.stderr}`);
     const measure = `
@@ -235,7 +235,7 @@ test('unprivileged users have their own networks where user namespaces are allow
     const args = [...AS_NOBODY, node, '--input-type=module', '-e', enter];
     const { code, stdout, stderr } = await runCommand('setpriv', args, {
       cwd: join(dir, 'e2e'),
-      env: EVERYBODYS,
+      env: NOBODY_ENV,
     });
     expect(code, stderr).toBe(0);
     const { roundTripsMs, counted } = JSON.parse(stdout) as { roundTripsMs: number[]; counted: number };

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { greet, type HostPort, helperArguments, openHost } from '../helper/port.ts';
+import { type HostPort, helperArguments, openHost, sayHello } from '../helper/port.ts';
 import { startForwarder } from '../network/link.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
@@ -72,7 +72,7 @@ const test = base.extend<{ machine: Machine }>({
           const inside = ['netns', 'exec', net.client.name, process.execPath, ...helperArguments(settings)];
           const port = openHost('ip', inside);
           ports.push(port);
-          await greet(port);
+          await sayHello(port);
           return asked(port);
         },
       });
@@ -265,7 +265,7 @@ test('an explanation ends when the network changes, because its races would be o
 });
 
 /** What wg-quick does: the main table keeps its default route, which only marked packets still use. */
-async function leadInto(client: Namespace, device: string): Promise<() => Promise<void>> {
+async function routeThroughTunnel(client: Namespace, device: string): Promise<() => Promise<void>> {
   const rule = ['not', 'fwmark', '51820', 'table', '51820'];
   await client.ip('address', 'add', '10.64.0.2/32', 'dev', device);
   await client.ip('link', 'set', device, 'up');
@@ -289,7 +289,7 @@ test('a tunnel reached only by policy rules is detected, and so is its end', asy
     { namespace: peers.cafe.name, device: 'wg0' },
   ] as const;
   const tunnel = await startForwarder(...ends, 1);
-  const leaveTunnel = await leadInto(client, 'wg0');
+  const leaveTunnel = await routeThroughTunnel(client, 'wg0');
   const tunnelled = await networkAfter(helper, bare);
   expect(tunnelled).toMatch(/^net-/);
   const another = await machine.helper();
@@ -306,7 +306,7 @@ test('a tunnel that still has routes but no program is not mistaken for the netw
   const helper = await machine.helper();
   const bare = await helper.network();
   await machine.net.client.ip('tuntap', 'add', 'dev', 'wg0', 'mode', 'tun');
-  await leadInto(machine.net.client, 'wg0');
+  await routeThroughTunnel(machine.net.client, 'wg0');
   expect(await networkAfter(helper, bare)).toMatch(/^net-/);
 });
 

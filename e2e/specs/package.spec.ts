@@ -270,7 +270,7 @@ test("the store's edition of Chromium has another id, which install admits; the 
   await npmInstall(cache, helperFiles(release));
   const profile = ['--browser', 'chromium', '--user-data-dir', userDataDir];
 
-  const greet = async (): Promise<unknown> => {
+  const sayHello = async (): Promise<unknown> => {
     const chromium = await launchChromium({ extensionDir, userDataDir });
     try {
       const tab = await chromium.newTab();
@@ -288,11 +288,11 @@ test("the store's edition of Chromium has another id, which install admits; the 
   };
 
   expect((await run(cache, dir, ['install', ...profile])).code).toBe(0);
-  expect(await greet()).toMatch(/forbidden/);
+  expect(await sayHello()).toMatch(/forbidden/);
   const admitted = await run(cache, dir, ['install', ...profile, '--extension-id', id]);
   expect(admitted.code, admitted.stderr).toBe(0);
   await rm(cache, { recursive: true });
-  expect(await greet()).toMatchObject({ type: 'hello', protocol: WIRE_PROTOCOL });
+  expect(await sayHello()).toMatchObject({ type: 'hello', protocol: WIRE_PROTOCOL });
 });
 
 /** A user's project with the fixtures, the helper and Playwright, which its own install would have fetched. */
@@ -323,7 +323,7 @@ test('nothing of the CDN is hidden', async ({ page }) => {
 `;
 
 /** Tells Playwright's Chromium where the local servers are and whom to trust; nothing else is configured. */
-function somebodysConfig({ origins, spki, caPath }: LocalOriginsByKind): string {
+function playwrightConfig({ origins, spki, caPath }: LocalOriginsByKind): string {
   const hosts = Object.values(origins).map(({ host }) => `${host}:9`);
   const resolve = Object.values(origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
   const use = {
@@ -381,7 +381,7 @@ test('a user’s Playwright finds the fixtures with extension and helper, and it
     packages.map((name) => join(release.directory, name)),
   );
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
-  await writeFile(join(project, 'playwright.config.mjs'), somebodysConfig(local));
+  await writeFile(join(project, 'playwright.config.mjs'), playwrightConfig(local));
 
   const { both, hidden } = local.origins;
   const env = { PATH: process.env.PATH, HOME: dir, SITE: both.origin, CDN: hidden.origin };

@@ -44,7 +44,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => testbed?.close());
 
-function testbedAtHand(): ServedTestbed {
+function localTestbed(): ServedTestbed {
   test.skip(why !== null, why ?? '');
   if (testbed === null) throw new Error('there is no testbed');
   return testbed;
@@ -58,7 +58,7 @@ async function present(opener: Opener, on: ServedTestbed): Promise<Client> {
 
 for (const [protocol, openers] of EXPECTED)
   test(`over a clean path ${protocol} is adopted by the clients that must, cold every time`, async () => {
-    const at = testbedAtHand();
+    const at = localTestbed();
     const way = { delayMs: ROUND_TRIP_MS / 2 };
     await at.server.shape({ up: way, down: way });
     await at.server.obstruct([]);
@@ -84,7 +84,7 @@ for (const [adopted, lost, obstacle] of [
   ['h3', 'TCP', LOST_TCP],
 ] as const)
   test(`where ${lost} is lost, the racing clients adopt ${adopted}`, async () => {
-    const at = testbedAtHand();
+    const at = localTestbed();
     await at.server.shape({ up: {}, down: {} });
     await at.server.obstruct([obstacle]);
     for (const opener of RACING) {

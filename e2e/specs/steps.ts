@@ -134,7 +134,7 @@ export async function protocolOfVisit(tab: Tab, url: string): Promise<string> {
   return navigationProtocol(tab);
 }
 
-interface Sights {
+interface Visibility {
   /**
    * The protocol of an origin that hides its timing from other pages. Chromium tells the extension no more than the
    * page; Firefox reveals the status line of every response. When Firefox switches to the alternative service
@@ -145,7 +145,7 @@ interface Sights {
   readonly hiddenRequests: 0 | 3;
 }
 
-export const SIGHTS: Readonly<Record<BrowserKind, Sights>> = {
+export const VISIBILITY: Readonly<Record<BrowserKind, Visibility>> = {
   chromium: { hiddenOrigin: /^hidden$/, hiddenRequests: 3 },
   firefox: { hiddenOrigin: /^h[23]$/, hiddenRequests: 0 },
 };

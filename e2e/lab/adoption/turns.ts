@@ -282,7 +282,7 @@ const GRACE_MS = 60_000;
 const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
 
 /** A client that hangs would keep using the link on which others are measured, so the run ends with it. */
-async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
+async function withinLimit<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const words = `${name} has hung for ${formatDuration(limitMs)}. What was measured is kept: run it again to go on.`;
   const timer = setTimeout(() => overdue.reject(new RunInterrupted(words)), limitMs);
@@ -304,14 +304,18 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
    * The client's result, or null if it crashed: it then has no more turns in this cell, and its error is recorded.
    * Rejects with RunInterrupted if it takes longer than the limit.
    */
-  async function orOut<T>({ name }: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
+  async function resultOrNull<T>(
+    { name }: Client,
+    limitMs: number,
+    work: () => Promise<T>,
+  ): Promise<T | null> {
     try {
-      return await inTime(name, limitMs, work());
+      return await withinLimit(name, limitMs, work());
     } catch (cause) {
       if (cause instanceof RunInterrupted) throw cause;
       inIt.delete(name);
       const error = cause instanceof Error ? cause.message : String(cause);
-      crashes.push(`${name} broke off at ${cell.id} and has no more turns there: ${error}`);
+      crashes.push(`${name} crashed at ${cell.id} and has no more turns there: ${error}`);
       const where = { scenario: cell.id, client: name, endedAtMs: Date.now() };
       await journal.append({ kind: 'crash', ...where, error });
       return null;
@@ -323,7 +327,7 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
     present,
     async prepare(client: Client): Promise<void> {
       const startedMs = performance.now();
-      await orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
+      await resultOrNull(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
       const tookMs = performance.now() - startedMs;
       if (client.prepare !== undefined) estimate.measured(client, cell, LESSONS, tookMs);
     },
@@ -333,7 +337,7 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
       // Discards what the previous client's connections were still sending.
       await link.report();
       const startedMs = performance.now();
-      const trials = await orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
+      const trials = await resultOrNull(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
         const given = await client.run(wanted);
         if (given.length !== wanted)
           throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import type { Namespace } from '../../network/namespace.ts';
 import { kindOf } from '../../origins/dns.ts';
 import { protocolOf } from '../../origins/stack.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../test-programs.ts';
+import { PYTHON, PYTHON_FLAGS, requirePython } from '../../test-programs.ts';
 import { figure } from '../journal.ts';
 
 const SCRIPT = fileURLToPath(new URL('capture.py', import.meta.url));
@@ -44,7 +44,7 @@ export async function startCapture(
   devices: readonly string[],
   ports: readonly number[],
 ): Promise<Capture> {
-  insistOnPython();
+  requirePython();
   const child = namespace.spawn(PYTHON, [...PYTHON_FLAGS, SCRIPT, ports.join(','), ...devices]);
   const exited = once(child, 'exit');
   const complaints: string[] = [];

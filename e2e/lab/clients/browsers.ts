@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { type RunningBrowser, type Tab, waitInParts } from '../../browsers/browser.ts';
 import { chromiumTab, launchChromium } from '../../browsers/chromium.ts';
 import { launchFirefox } from '../../browsers/firefox.ts';
-import { runCommand, talkWith } from '../../child-process.ts';
+import { openLineChannel, runCommand } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchIn } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, labTrialSchema, type Opener } from '../client.ts';
@@ -100,7 +100,7 @@ type Command = v.InferOutput<typeof commandSchema>;
 /** Null for a command that is not a visit. */
 const replySchema = v.nullable(labTrialSchema);
 
-async function obey(settings: BrowserSettings): Promise<void> {
+async function runCommands(settings: BrowserSettings): Promise<void> {
   const running = await START[settings.browser](settings);
   let profile: ColdProfile | null = null;
   const reply = (trial: v.InferOutput<typeof replySchema>) =>
@@ -143,11 +143,14 @@ export async function startBrowser(
   const dir = await scratchIn(opening, `lab-${name}`);
   const { browser, preferences } = MEASURED_BROWSERS[name];
   const settings: BrowserSettings = { browser, preferences, ...where, dir };
-  const { next, tell, stop } = talkWith(name, start(process.execPath, [PROCESS, JSON.stringify(settings)]));
+  const { next, send, stop } = openLineChannel(
+    name,
+    start(process.execPath, [PROCESS, JSON.stringify(settings)]),
+  );
   opening.defer(stop);
   const reply = async () => v.parse(replySchema, JSON.parse(await next()));
   const ask = (command: Command) => {
-    tell(command);
+    send(command);
     return reply();
   };
   await reply();
@@ -356,4 +359,4 @@ const START: Readonly<Record<BrowserKind, StartVisiting>> = {
 };
 
 // Runs inside the namespace: reads commands line by line, and prints a reply to each.
-if (import.meta.main) await obey(JSON.parse(process.argv[2] ?? '') as BrowserSettings);
+if (import.meta.main) await runCommands(JSON.parse(process.argv[2] ?? '') as BrowserSettings);

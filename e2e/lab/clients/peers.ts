@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { scratchIn, TOP } from '../../scratch.ts';
-import { goProgram, insistOnPython, PYTHON, PYTHON_FLAGS, rustProgram } from '../../test-programs.ts';
+import { goProgram, PYTHON, PYTHON_FLAGS, requirePython, rustProgram } from '../../test-programs.ts';
 import { type Client, DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import {
   ENCAPSULATION_PORT,
@@ -64,7 +64,7 @@ const CURL_SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', im
  * its first flight is one packet.
  */
 export const curl = peer('curl', 'libcurl, no ML-KEM', async (testbed) => {
-  insistOnPython();
+  requirePython();
   return orderedProgram(testbed, [PYTHON, ...PYTHON_FLAGS, CURL_SCRIPT]);
 });
 

@@ -92,7 +92,7 @@ export function loadsUpTo(highest: number): number[] {
  * Tries ascending loads until one is not driven. `tryLoad` resolves with the reasons for which it was not, none if it
  * was. Returns the loads to measure, and those of P1 that are not measured.
  */
-export async function climbLoads(
+export async function tryAscendingLoads(
   tried: readonly number[],
   tryLoad: (perSecond: number) => Promise<readonly string[]>,
 ): Promise<DrivenLoads> {
@@ -117,12 +117,12 @@ export async function climbLoads(
   return { driven, notDriven };
 }
 
-interface Climb<Of> {
+interface LoadSearch<Of> {
   readonly tried: readonly number[];
   /** An upper bound of a try, for the estimate. */
   readonly secondsPerTry: number;
   readonly titleOf: (of: Of) => string;
-  /** Measures the most expensive requests, the naive race, at that load; as for `climbLoads`. */
+  /** Measures the most expensive requests, the naive race, at that load; as for `tryAscendingLoads`. */
   readonly tryLoad: (of: Of, perSecond: number) => Promise<readonly string[]>;
 }
 
@@ -130,7 +130,7 @@ interface Climb<Of> {
 export async function findLoads<Of extends object>(
   all: readonly Of[],
   requested: readonly number[] | null,
-  { tried, secondsPerTry, titleOf, tryLoad }: Climb<Of>,
+  { tried, secondsPerTry, titleOf, tryLoad }: LoadSearch<Of>,
 ): Promise<(Of & DrivenLoads)[]> {
   if (requested !== null) return all.map((of) => ({ ...of, driven: [...requested], notDriven: [] }));
   const mostMs = 1000 * tried.length * secondsPerTry * all.length;
@@ -138,7 +138,7 @@ export async function findLoads<Of extends object>(
   const found: (Of & DrivenLoads)[] = [];
   for (const of of all) {
     const step = beginStep(titleOf(of));
-    const loads = await climbLoads(tried, (perSecond) => {
+    const loads = await tryAscendingLoads(tried, (perSecond) => {
       step.detail(`${perSecond} requests/s`);
       return tryLoad(of, perSecond);
     });

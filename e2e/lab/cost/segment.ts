@@ -121,7 +121,7 @@ async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer>
 }
 
 /** Lets a client open more connections than usual; rejects if that is impossible. */
-export async function giveMorePorts(client: Namespace): Promise<void> {
+export async function widenPortRange(client: Namespace): Promise<void> {
   await client.runOrThrow('sh', ['-c', MORE_PORTS]);
 }
 
@@ -130,7 +130,7 @@ export async function openLoadedTestbed(seed: number): Promise<Testbed> {
   await using opening = new AsyncDisposableStack();
   const testbed = await openTestbed(seed, Object.values(HOSTS));
   opening.defer(testbed.close);
-  await giveMorePorts(testbed.client);
+  await widenPortRange(testbed.client);
   // From here on the caller closes it.
   opening.move();
   return testbed;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { talkWith } from '../../child-process.ts';
+import { openLineChannel } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
 
 /** Both ends are processes inside a namespace that run this file. */
@@ -44,7 +44,7 @@ async function withFar<Answer>(
   at: Namespace,
   work: () => Promise<Answer>,
 ): Promise<{ answer: Answer; arrivals: Arrival[] }> {
-  const { next, stop } = talkWith('the receiver', at.spawn(process.execPath, [PROCESS, 'far']));
+  const { next, stop } = openLineChannel('the receiver', at.spawn(process.execPath, [PROCESS, 'far']));
   await next();
   const answer = await work().finally(stop);
   return { answer, arrivals: JSON.parse(await next()) as Arrival[] };

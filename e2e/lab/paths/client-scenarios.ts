@@ -97,7 +97,7 @@ const lossy = (share: number): Shape => ({ ...CLEAN, loss: { kind: 'independent'
 const EVERYTHING: Loss = { kind: 'independent', share: 1 };
 
 /** Interrupts and restores the path until it is stopped, after which the path works. */
-function comeAndGo(
+function interruptPeriodically(
   server: Peer,
   { up, down }: Required<Shapes>,
   gap: NonNullable<Condition['gap']>,
@@ -148,7 +148,7 @@ function turns({ clients: openers, conditions, mostABatch, countsPeers, ...rest 
           await client.prepare?.();
         }
         if (obstacle !== undefined) await server.obstruct([obstacle]);
-        const stop = gap === undefined ? async () => {} : comeAndGo(server, shapes, gap);
+        const stop = gap === undefined ? async () => {} : interruptPeriodically(server, shapes, gap);
         const scenario = name === undefined ? rest.name : `${rest.name}/${name}`;
         try {
           await takeTurns({ ...session, progress }, scenario, clients, Math.ceil(trials * share), mostABatch);

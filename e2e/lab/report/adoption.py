@@ -112,7 +112,7 @@ class Figures:
 
     @property
     def title(self):
-        return f"{self.client['title']} (broke off)" if self.broke_off else self.client["title"]
+        return f"{self.client['title']} (crashed)" if self.broke_off else self.client["title"]
 
 
 def table_order(clients):

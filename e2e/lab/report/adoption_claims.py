@@ -23,7 +23,7 @@ def _judged(run, claim, *sides):
     """If one side crashed there is only a trend: the results of the turn in which it crashed are unknown, and may be
     the reason."""
     broken = "; ".join(
-        f"{side.client['name']} broke off after {side.adopted.of} trials" for side in sides if side.broke_off
+        f"{side.client['name']} crashed after {side.adopted.of} trials" for side in sides if side.broke_off
     )
     if broken:
         return judge(replace(claim, note=f"{claim.note}; {broken}") if claim.goal is None else claim, broken)
@@ -39,7 +39,7 @@ def _unmeasured(run, claim, scenario, *names):
         if absent is not None:
             return f"{absent['title']}: {absent['why']}"
         crashed = run.crashed.get((scenario["id"], name))
-        return f"{name} was not measured here" if crashed is None else f"{name} broke off: {crashed}"
+        return f"{name} was not measured here" if crashed is None else f"{name} crashed: {crashed}"
 
     missing = [name for name in names if run.find(scenario, name) is None]
     return judge(replace(claim, note="; ".join(map(why, missing))))

@@ -104,7 +104,7 @@ def tables(run):
 def missing_clients(run):
     """One line for each client missing from the tables, wholly, partly or with fewer trials, with the reason."""
     crashed = [
-        f"{name}: broke off in {scenario} after {len(run.trials_of(scenario, name))} trials: {error}"
+        f"{name}: crashed in {scenario} after {len(run.trials_of(scenario, name))} trials: {error}"
         for (scenario, name), error in sorted(
             run.crashed.items(),
             key=lambda item: [each["id"] for each in run.asked["scenarios"]].index(item[0][0]),

@@ -4,7 +4,7 @@
 import { type Tab, until } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
 import { expect, exportedReport, type LocalOriginsByKind, test } from '../fixtures.ts';
-import { COUNTED, SIGHTS, violations } from '../steps.ts';
+import { COUNTED, VISIBILITY, violations } from '../steps.ts';
 
 /** The developer tools of a new tab, and the extension's page in them, take seconds to load on a busy machine. */
 const TOOLS_TIMEOUT_MS = 60_000;
@@ -109,7 +109,7 @@ test('without developer tools an origin that hides its timing shows what the bro
   const popup = await session.openPopup(tab);
   const row = async () =>
     (await popup.origins()).find(({ origin }) => origin === local.origins.hidden.origin);
-  const { hiddenOrigin, hiddenRequests } = SIGHTS[kind];
+  const { hiddenOrigin, hiddenRequests } = VISIBILITY[kind];
   await expect
     .poll(row, COUNTED)
     .toMatchObject({ protocol: expect.stringMatching(hiddenOrigin), requests: 3 });

@@ -6,7 +6,7 @@ import type { Popup } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { CLOSED_PORT, listen, startHttp2 } from '../../origins/raw.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { COUNTED, identityOf, SIGHTS, servedTest, violations } from '../steps.ts';
+import { COUNTED, identityOf, servedTest, VISIBILITY, violations } from '../steps.ts';
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));
@@ -20,7 +20,7 @@ test('every origin of a page is listed; a hidden protocol is counted as hidden, 
   const session = await open();
   const tab = await session.newTab();
   const { both, hidden, h1only, h2only } = local.origins;
-  const { hiddenOrigin, hiddenRequests } = SIGHTS[kind];
+  const { hiddenOrigin, hiddenRequests } = VISIBILITY[kind];
   const from = [hidden, h1only, h2only].map((o) => o.origin).join(',');
   await tab.goto(`${both.origin}/page?resources=9&from=${from}`);
   await expect(tab.find('#summary[data-done]')).toBeSeen();
