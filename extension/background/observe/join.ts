@@ -24,17 +24,14 @@ export interface JoinContext {
 }
 
 /**
- * The document's entry was taken while its answer was still arriving over the network. An answer from a service worker
- * or a prefetch has no end to wait for.
+ * The document's entry was taken while its response was still arriving over the network. A response from a service
+ * worker or a prefetch has no end to wait for.
  */
 export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliveryType }: Timing): boolean {
   return navigation && endMs <= startMs && alpn !== '' && !worker && deliveryType === '';
 }
 
-/**
- * `transferSize` of an answer without content: browsers do not reveal the size of a head (Resource Timing, section
- * 4.3).
- */
+/** `transferSize` of a response without content: browsers do not reveal the size of headers (Resource Timing, 4.3). */
 const HEAD_BYTES = 300;
 
 /** What a page's scripts request is never kept in its memory. */
@@ -42,9 +39,9 @@ const BY_SCRIPTS = ['fetch', 'xmlhttprequest', 'beacon'];
 const OK = 200;
 
 /**
- * How Chromium reports a copy in its page's memory that the server confirmed (304): only a head arrived, which it calls
- * neither cached nor a 304, with the old answer's protocol. An answer without content looks the same, so without an
- * event of the request the two cannot be told apart. Firefox reports the same for every answer whose size it hides.
+ * How Chromium reports a copy in its page's memory that the server confirmed (304): only headers arrived, which it calls
+ * neither cached nor a 304, with the old response's protocol. A response without content looks the same, so without an
+ * event of the request the two cannot be told apart. Firefox reports the same for every response whose size it hides.
  */
 function maybeConfirmed({ navigation, deliveryType, transferBytes, initiator, status }: Timing): boolean {
   if (navigation || BY_SCRIPTS.includes(initiator) || (status !== OK && status !== 0)) return false;
@@ -52,15 +49,15 @@ function maybeConfirmed({ navigation, deliveryType, transferBytes, initiator, st
 }
 
 /**
- * Whether the protocol may be that of an older answer, of which Chromium tells nothing but the event: an answer that was
- * put together from a stored part and a new one has the stored one's (measured on 156).
+ * Whether the protocol may be that of an older response, of which Chromium tells nothing but the event: a response that
+ * was put together from a stored part and a new one has the stored one's (measured on 156).
  */
 function maybeStored(timing: Timing, request: EndedRequest | null): boolean {
   if (BROWSER !== 'chromium' || request !== null) return false;
   return timing.partial || maybeConfirmed(timing);
 }
 
-/** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
+/** A 304 crossed the network, although the browser calls it a cache hit and repeats the old response's protocol. */
 function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
   if (request?.revalidated === true) return true;
   return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
@@ -76,7 +73,7 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
   if (timing.deliveryType === 'cache') return 'http-cache';
   if (request !== null) return request.fromCache ? 'http-cache' : 'network';
   if (!hidden) return timing.transferBytes === 0 && timing.bodyBytes > 0 ? 'http-cache' : 'network';
-  // webRequest would have seen the network: the answer came from the renderer's memory or a worker.
+  // webRequest would have seen the network: the response came from the renderer's memory or a worker.
   if (timing.startMs < context.fullSinceMs) return 'network';
   if (context.controlled) return 'service-worker';
   return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
@@ -108,8 +105,8 @@ function reasonOf(
 }
 
 /**
- * The protocol that carried the answer. The answer itself takes precedence over the timing, which for a 304 repeats an
- * old one.
+ * The protocol that carried the response. The response itself takes precedence over the timing, which for a 304 repeats
+ * an old one.
  */
 function protocolOf(
   timing: Timing,
@@ -143,8 +140,8 @@ function networkFacts(
 }
 
 /**
- * What the browser did for one timing entry; null when it is not worth a record: not https, or ended before any answer.
- * For a redirect chain, protocol and origin are those of the last answer.
+ * What the browser did for one timing entry; null when it is not worth a record: not https, or ended before any
+ * response. For a redirect chain, protocol and origin are those of the last response.
  */
 export function observationOf(
   timing: Timing,
@@ -174,7 +171,7 @@ export function observationOf(
 }
 
 /**
- * An answer that no timing entry reported: counted with what the answer itself says. `kind` is its role on its page.
+ * A response that no timing entry reported: counted with what the response itself says. `kind` is its role on its page.
  */
 export function missedObservation(
   request: EndedRequest,

@@ -75,8 +75,8 @@ export class ObservedMode {
   }
 }
 
-// The HTTP cache has the Alt-Svc header of an answer that has just arrived. Its document is asked to read that from the
-// cache, without a request to anybody. Seldom, because the page's developer tools list each attempt.
+// The HTTP cache has the Alt-Svc header of a response that has just arrived. Its document is asked to read that from
+// the cache, without a request to anybody. Seldom, because the page's developer tools list each attempt.
 
 /** How long an origin is not asked again after its header was read, and after nothing was found. */
 const KNOWN_MS = 60_000;
@@ -92,9 +92,9 @@ export interface StoredAltSvcDeps {
   readonly nowMs: () => number;
 }
 
-/** What elements of a page load and caches usually keep, unlike the answers to its scripts. */
+/** What elements of a page load and caches usually keep, unlike the responses to its scripts. */
 const STATIC = ['script', 'link', 'img', 'css'];
-/** Answers of one batch that a page looks for in the HTTP cache. */
+/** Responses of one batch that a page looks for in the HTTP cache. */
 const MOST_CANDIDATES = 2;
 
 type SendingDocument = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
@@ -146,8 +146,8 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
   };
 }
 
-// No event reports a document's answer, but a page that came over the network reports that itself, and its commit said
-// who navigated there.
+// No event reports a document's response, but a page that came over the network reports that itself, and its commit
+// said who navigated there.
 
 /** Pages that have been committed and may still report themselves. */
 const MAX_PAGES = 500;

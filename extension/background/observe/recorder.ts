@@ -32,7 +32,7 @@ export interface RecorderDeps {
   readonly proxied: () => boolean | null;
   /** How requests are observed at present. */
   readonly mode: () => ObservationMode;
-  /** Whether an answer of this origin may be recorded; of one that no timing reported, also request and site are known. */
+  /** Whether a response of this origin may be recorded; request and site are given if no timing reported it. */
   readonly mayRecord: (subject: { origin: Origin; request?: EndedRequest; site?: string }) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
@@ -63,7 +63,7 @@ interface PreparedBatch {
   readonly recorded: readonly RecordedObservation[];
 }
 
-/** Answers that no timing reported, not yet in the ledger. */
+/** Responses that no timing reported, not yet in the ledger. */
 interface UnsavedAnswers {
   readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
@@ -72,7 +72,7 @@ interface UnsavedAnswers {
 
 const NOTHING: UnsavedAnswers = { recorded: [], scores: [], proxied: new Map() };
 
-/** Origins of which the browser says whether their answers came through a proxy; one such answer decides. */
+/** Origins of which the browser says whether their responses came through a proxy; one such response decides. */
 function proxiedOrigins(
   joined: readonly Pick<JoinedObservation, 'observation' | 'request'>[],
   all: boolean | null,
@@ -197,7 +197,7 @@ export class Recorder {
     if (fresh) this.#deps.onRecorded(observations);
   }
 
-  /** Records the answers that no timing reported; while that is under way, resolves with it. */
+  /** Records the responses that no timing reported; while that is under way, resolves with it. */
   recordMissed(isDue?: (request: EndedRequest) => boolean): Promise<void> {
     this.#recordingMissed ??= this.#recordMissed(isDue).finally(() => {
       this.#recordingMissed = null;
@@ -371,7 +371,7 @@ function claimOf(timing: Timing, { tabId, documentId }: Pick<BatchSender, 'tabId
   return { tabId, documentId, navigation, url, unfinished, answeredAtMs };
 }
 
-/** Whether the timing alone says that its answer crossed the network, of which a browser in full mode has an event. */
+/** Whether the timing alone says that its response crossed the network, so that full mode has an event of it. */
 function hasEvent({ alpn, transferBytes, worker, startMs }: Timing, fullSinceMs: number): boolean {
   return alpn !== '' && transferBytes > 0 && !worker && startMs >= fullSinceMs;
 }

@@ -16,26 +16,26 @@ export interface EndedRequest {
   readonly documentId: string | null;
   /** For the outermost page, for a frame's document, or by a document. */
   readonly kind: 'navigation' | 'frame' | 'resource';
-  /** A redirect's answer, which has no timing of its own. */
+  /** A redirect's response, which has no timing of its own. */
   readonly hop: boolean;
   /** Where the request began; `url` is the one that answered, after redirects. */
   readonly firstUrl: string;
   readonly url: string;
   readonly atMs: number;
-  /** False: it failed before any answer arrived. */
+  /** False: it failed before any response arrived. */
   readonly answered: boolean;
   /**
    * Whether it and the redirects that led to it let the initiator see their timings; null if the browser reveals no
    * header of it, as with what it blocked.
    */
   readonly timingAllowed: boolean | null;
-  /** The browser withheld the whole answer from the initiator. Unknown for an answer that was cut off. */
+  /** The browser withheld the whole response from the initiator. Unknown for a response that was cut off. */
   readonly withheld: boolean;
-  /** As the answer itself named it; null if the browser does not reveal it (Chromium), and for answers from a cache. */
+  /** As the response itself named it; null if the browser does not reveal it (Chromium), or it came from a cache. */
   readonly protocol: KnownProtocol | null;
   /** Whether it went through a proxy; absent: the browser does not say so of a request (Chromium). */
   readonly proxied?: boolean;
-  /** The server confirmed a stored copy (304), and this is that answer. */
+  /** The server confirmed a stored copy (304), and this is that response. */
   readonly revalidated: boolean;
   readonly fromCache: boolean;
   readonly address: string | null;
@@ -55,10 +55,10 @@ export interface Claim {
   readonly documentId: string | null;
   readonly navigation: boolean;
   readonly url: string;
-  /** The entry was taken before its answer was complete, so its request has yet to end. */
+  /** The entry was taken before its response was complete, so its request has yet to end. */
   readonly unfinished: boolean;
   /**
-   * When the answer arrived, as its event is dated: the first byte of a document's, the last of any other; milliseconds
+   * When the response arrived, as its event is dated: the first byte of a document's, the last of any other; milliseconds
    * since the epoch.
    */
   readonly answeredAtMs: number;
@@ -76,15 +76,15 @@ export const SETTLE_MS = 20_000;
 const DOCUMENT_SETTLE_MS = 5000;
 const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 5000;
-/** Answers reported before they ended; a page has one, and few pages load at once. */
+/** Responses reported before they ended; a page has one, and few pages load at once. */
 const MAX_EARLY = 500;
 const MAX_UNMATCHED = 5000;
 /** Pages and the browser use different clocks, and pages round theirs. */
 const CLOCKS_MS = 50;
 /**
- * Firefox, whose answers name their protocol, timestamps a request only when it processes it: on a page with many
- * requests 113 ms after the answer's first byte in the median, and more than 500 ms on a saturated machine. If that is
- * taken too far, a later request for the same URL is dropped in its place, and its own timing counts instead of it.
+ * Firefox, whose responses name their protocol, timestamps a request only when it processes it: on a page with many
+ * requests 113 ms after the response's first byte in the median, and more than 500 ms on a saturated machine. If that
+ * is taken too far, a later request for the same URL is dropped in its place, and its own timing counts instead of it.
  */
 const STAMPED_LATE_MS = 5000;
 /** Browsers keep a prerendered page for a few minutes at most. */
@@ -111,16 +111,16 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
 }
 
 /**
- * Which of a tab's requests for one URL belongs to a document, which is reported when the head of its answer arrives: the
- * one of the same moment. A tab may have loaded the same page again before the first visit's timings are here, and others
- * were abandoned, or prerendered and never shown.
+ * Which of a tab's requests for one URL belongs to a document, which is reported when the headers of its response
+ * arrive: the one of the same moment. A tab may have loaded the same page again before the first visit's timings are
+ * here, and others were abandoned, or prerendered and never shown.
  */
 function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number {
   const away = list.map(({ atMs }) => Math.abs(atMs - answeredAtMs));
   return away.lastIndexOf(Math.min(...away));
 }
 
-/** An answer that a page reported and for which no request was seen. */
+/** A response that a page reported and for which no request was seen. */
 interface UnmatchedAnswer {
   readonly keys: readonly string[];
   readonly answeredAtMs: number;
@@ -132,7 +132,7 @@ export class RequestTable {
   readonly #waiting = new Map<string, EndedRequest[]>();
   readonly #counted = new Map<string, number>();
   readonly #early = new Set<string>();
-  /** Answers whose entries found no request, by each key under which it may arrive. */
+  /** Responses whose entries found no request, by each key under which it may arrive. */
   readonly #unmatched = new Map<string, UnmatchedAnswer[]>();
   #overflow: EndedRequest[] = [];
   #size = 0;
@@ -144,7 +144,7 @@ export class RequestTable {
     // A navigation that failed created no document that could report it.
     if (!request.answered && request.kind !== 'resource') return;
     const list = this.#waiting.get(key);
-    // Cut off after its answer began: there was an answer nevertheless.
+    // Cut off after its response began: there was a response nevertheless.
     if (!request.answered && list?.some(({ id }) => id === request.id)) return;
     if (list === undefined) this.#waiting.set(key, [request]);
     else list.push(request);
@@ -257,7 +257,7 @@ export class RequestTable {
 
   #markUnmatched(answer: UnmatchedAnswer): void {
     for (const key of answer.keys) {
-      // A page may request one address for as long as it is open, and `expire` keeps a list that has a recent answer.
+      // A page may request one address for as long as it is open, and `expire` keeps a list that has a recent response.
       const recent = (this.#unmatched.get(key) ?? []).filter(
         ({ answeredAtMs }) => answer.answeredAtMs - answeredAtMs < SETTLE_MS,
       );
