@@ -42,7 +42,7 @@ export interface HarEntry {
   };
   /** Firefox: absent if no server answered. */
   readonly serverIPAddress?: string;
-  /** Chromium: `memory` or `disk`; the version is then that of the answer when it was stored. */
+  /** Chromium: `memory` or `disk`; the version is then that of the response when it was stored. */
   readonly _fromCache?: string | null;
   /** Chromium: `document` for pages and frames. */
   readonly _resourceType?: string;
@@ -67,18 +67,18 @@ export function protocolOfVersion(version: string): KnownProtocol | null {
 
 function deliveryOf({ response, serverIPAddress, _fromCache }: HarEntry): Delivery {
   if (response._fetchedViaServiceWorker) return 'service-worker';
-  // Firefox marks neither caches nor workers, but then names no server; its version is an older answer's, or made up.
+  // Firefox marks neither caches nor workers, but then names no server; its version is an older response's, or made up.
   const stored = response._transferSize === undefined ? !serverIPAddress : Boolean(_fromCache);
   return stored ? 'http-cache' : 'network';
 }
 
-/** The entry as a request; null if it is not https, or never had an answer. */
+/** The entry as a request; null if it is not https, or never had a response. */
 export function inspectedRequest(entry: HarEntry): InspectedRequest | null {
   const { request, response } = entry;
   const startMs = new Date(entry.startedDateTime).getTime();
   if (!request.url.startsWith('https://') || response.status === 0 || Number.isNaN(startMs)) return null;
   const delivery = deliveryOf(entry);
-  // For a revalidated copy (304) browsers report the stored answer's version.
+  // For a revalidated copy (304) browsers report the stored response's version.
   const fromNetwork = delivery === 'network' && response.status !== 304;
   const bytes = response._transferSize ?? response.bodySize;
   return {

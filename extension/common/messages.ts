@@ -54,11 +54,11 @@ export interface OriginView {
    */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
-  /** Why the newest of its answers without a protocol has none, whatever others have; null: each has one. */
+  /** Why the newest of its responses without a protocol has none, whatever others have; null: each has one. */
   readonly hiddenReason: UnknownReason | null;
-  /** Network answers on this page by protocol. */
+  /** Network responses on this page by protocol. */
   readonly counts: ProtocolCounts;
-  /** Answers that did not come over the network now, by source. */
+  /** Responses that did not come over the network now, by source. */
   readonly delivered: Readonly<Record<Exclude<Delivery, 'network'>, number>>;
   /** What the helper forecast before the navigation; null without a helper. */
   readonly forecast: Forecast | null;
@@ -132,7 +132,7 @@ export interface PageView {
   readonly state: PageState;
   readonly origin: Origin | null;
   readonly site: string | null;
-  /** Of the document, or if that is not known, of the newest answer of its origin that revealed one. */
+  /** Of the document, or if that is not known, of the newest response of its origin that revealed one. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   readonly delivery: Delivery;
@@ -140,7 +140,7 @@ export interface PageView {
   readonly documentProtocol: Protocol | null;
   readonly arrival: Arrival;
   readonly verdict: Verdict | null;
-  /** Network answers of the whole page. */
+  /** Network responses of the whole page. */
   readonly counts: ProtocolCounts;
   /** Its responses that are not counted yet, because they wait for their timings. */
   readonly pending: number;

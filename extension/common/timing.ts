@@ -30,7 +30,7 @@ const timingSchema = v.object({
   deliveryType: v.pipe(v.string(), v.maxLength(32)),
   startMs: instant,
   endMs: instant,
-  /** First byte of the answer; 0 when hidden. */
+  /** First byte of the response; 0 when hidden. */
   firstByteMs: instant,
   /** `transferSize`; 0 for a cache hit and when hidden. */
   transferBytes: count,
@@ -48,14 +48,15 @@ const timingSchema = v.object({
   /** It, or an earlier response of this URL in the document, had a part of the whole (206). */
   partial: v.optional(v.boolean(), false),
   /**
-   * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer.
+   * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the
+   * response.
    */
   opaque: v.boolean(),
 });
 
 /** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */
 export interface Timing extends Readonly<v.InferOutput<typeof timingSchema>> {
-  /** The Alt-Svc header of the stored answer, empty if it has none; added by the background (`light-mode.ts`). */
+  /** The Alt-Svc header of the stored response, empty if it has none; added by the background (`light-mode.ts`). */
   readonly altSvc?: string;
 }
 
@@ -118,8 +119,8 @@ export interface TouchMessage {
 }
 
 /**
- * The background's question to a document: the Alt-Svc header of the first of these answers of its own origin, which have
- * just come over the network, that the HTTP cache has. The answer is a StoredAnswer, or null.
+ * The background's question to a document: the Alt-Svc header of the first of these responses of its own origin, which
+ * have just come over the network, that the HTTP cache has. The answer is a StoredAnswer, or null.
  */
 export interface ReadStoredMessage {
   readonly type: 'read-stored';
@@ -127,7 +128,7 @@ export interface ReadStoredMessage {
 }
 
 export interface StoredAnswer {
-  /** Empty if the stored answer has none. */
+  /** Empty if the stored response has none. */
   readonly altSvc: string;
 }
 
@@ -138,7 +139,7 @@ export interface TimingAck {
   readonly stop?: true;
 }
 
-/** Whether the answer has just crossed the network, sent by this origin itself: then the HTTP cache may have it. */
+/** Whether the response has just crossed the network, sent by this origin itself: then the HTTP cache may have it. */
 export function isFreshFrom(
   { url, deliveryType, transferBytes, redirected, worker }: Timing,
   origin: string,

@@ -38,7 +38,7 @@ export interface OriginEvidence {
   readonly origin: Origin;
   readonly protocol: KnownProtocol | null;
   readonly reason: UnknownReason | null;
-  /** Where its answers came from if none came over the network; null if one did. */
+  /** Where its responses came from if none came over the network; null if one did. */
   readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
@@ -54,7 +54,7 @@ export interface OriginEvidence {
 interface OriginOnPage {
   /** When the navigation to the page was begun, or the page was committed, milliseconds since the epoch. */
   readonly begunMs: number;
-  /** The protocol of the newest answer there: that of the page itself may be older. */
+  /** The protocol of the newest response there: that of the page itself may be older. */
   readonly newest: KnownProtocol | null;
   readonly usedH3: boolean;
 }
@@ -96,7 +96,7 @@ function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
   return record !== undefined && record.altSvc === null && missesAdvertisements(record.modes);
 }
 
-/** The newest advertisement to the browser; null: there is none, or it had expired by its newest answer or the race. */
+/** The newest advertisement to the browser; null: none, or it had expired by its newest response or the race. */
 function currentAdvertisement(record: OriginRecord | undefined, race: OriginRace | undefined): string | null {
   return record === undefined ? null : advertisementAt(record, Math.max(record.lastSeenMs, race?.atMs ?? 0));
 }
@@ -135,7 +135,7 @@ function h3UseOf({
   return { usedH3, visitUsesH3 };
 }
 
-/** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
+/** What this browser itself did with the origin; undefined if no response revealed a protocol. */
 function browserSide(known: OriginEvidence, lastProtocol: KnownProtocol | null): BrowserEvidence | undefined {
   if (lastProtocol === null) return undefined;
   const { record, race } = known;

@@ -119,7 +119,7 @@ const queue = createQueue({
 
 let navigationTaken = false;
 
-/** The document's own entry, once its answer is complete; `asItIs` if nothing more can be waited for. */
+/** The document's own entry, once its response is complete; `asItIs` if nothing more can be waited for. */
 function takeNavigation(asItIs: boolean): void {
   if (navigationTaken) return;
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
@@ -182,8 +182,8 @@ function onPageShow(event: PageTransitionEvent): void {
 }
 
 /**
- * The Alt-Svc header of the first of these answers that the HTTP cache has. `only-if-cached` never uses the network, and
- * without a body the page finds no entry of it. Null: none is stored, or a service worker would answer instead.
+ * The Alt-Svc header of the first of these responses that the HTTP cache has. `only-if-cached` never uses the network,
+ * and without a body the page finds no entry of it. Null: none is stored, or a service worker would answer instead.
  */
 async function readStored(urls: readonly string[]): Promise<StoredAnswer | null> {
   for (const url of urls) {

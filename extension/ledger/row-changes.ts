@@ -46,9 +46,9 @@ export async function newestRacesOf(store: RaceStore, origin: Origin): Promise<N
 }
 
 /**
- * Stores a record (`before`: as it was stored) with the verdict that follows from it and its origin's races.
- * The first answer over HTTP/3 is noted in the origin's records on every site. Records of one origin must be stored one
- * after the other.
+ * Stores a record (`before`: as it was stored) with the verdict that follows from it and its origin's races. The first
+ * response over HTTP/3 is noted in the origin's records on every site. Records of one origin must be stored one after
+ * the other.
  */
 export async function putRecord(
   tx: WriteTransaction,

@@ -177,7 +177,7 @@ export function writingOn(database: Database) {
 // kind is enough for its cache; three hundred images of one origin add nothing.
 
 /**
- * The newest observation of each batch per origin, site, protocol, advertisement and kind, network answers only: a
+ * The newest observation of each batch per origin, site, protocol, advertisement and kind, network responses only: a
  * navigation is a visit, which a resource that follows it is not.
  */
 export function isWorthReporting(observations: readonly Observation[]): Observation[] {
@@ -217,7 +217,7 @@ export interface Batch {
   readonly network: string;
   /** How the observations were made. */
   readonly mode: ObservationMode;
-  /** Whether the answers of an origin came through a proxy; those of which the browser does not say are missing. */
+  /** Whether the responses of an origin came through a proxy; those of which the browser does not say are missing. */
   readonly proxied?: ReadonlyMap<Origin, boolean>;
 }
 
@@ -259,7 +259,7 @@ async function refused(
   return fresh.slice(roomOf({ kept, today }));
 }
 
-/** An answer attributed to the others, for which the origin is not recorded. */
+/** A response attributed to the others, for which the origin is not recorded. */
 function asOther({ address: _, altSvc: __, ...observation }: Observation): Observation {
   return { ...observation, origin: OTHER_ORIGINS };
 }

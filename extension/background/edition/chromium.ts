@@ -1,6 +1,6 @@
 // Chromium's implementation of the edition: converts webRequest events to ended requests, in full mode. The listeners
 // never block; all decisions are made in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the
-// answer, so the protocol comes from timings.
+// response, so the protocol comes from timings.
 import { seesRequests } from '../../common/permissions.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import {
@@ -17,8 +17,8 @@ type HeadDetails = chrome.webRequest.OnResponseStartedDetails | chrome.webReques
 
 const NOT_MODIFIED = 304;
 /**
- * Opaque Response Blocking decides by an answer's head and body, so there was an answer; nothing else is reported of
- * it.
+ * Opaque Response Blocking decides by a response's headers and body, so there was a response; nothing else is reported
+ * of it.
  */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
@@ -73,7 +73,7 @@ export function createChromiumObserver(sink: RequestSink) {
       if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, true));
     },
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
-    // If it was cut off after the answer began, the address is known; before that, there was no answer to record.
+    // If it was cut off after the response began, the address is known; before that, there was no response to record.
     failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
       finish(details, details.ip !== undefined || details.error === BLOCKED),
     redirected(details: chrome.webRequest.OnBeforeRedirectDetails): void {
@@ -117,6 +117,6 @@ export const LATE_EVENTS: EditionModule['LATE_EVENTS'] = { usuallyMs: 0, mostMs:
 /** Chromium ignores headers set by an extension, so nothing is steered. */
 export const openBrowserSteering: EditionModule['openBrowserSteering'] = async () => null;
 
-/** Answers carry no header of ours, so steering learns nothing from them. */
+/** Responses carry no header of ours, so steering learns nothing from them. */
 export const answerOf: EditionModule['answerOf'] = () => null;
 export const asServed: EditionModule['asServed'] = (request) => request;

@@ -19,7 +19,7 @@ export interface EditionModule {
   readonly openBrowserSteering: (
     deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
   ) => Promise<Steering | null>;
-  /** What steering learns from an answer; null: nothing. */
+  /** What steering learns from a response; null: nothing. */
   readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;
   /** The request without our own header; `steering` is null until its state is loaded. */
   readonly asServed: (request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null) => EndedRequest;
@@ -74,7 +74,7 @@ export function kindOf(type: string): EndedRequest['kind'] {
   return type === 'sub_frame' ? 'frame' : 'resource';
 }
 
-/** Redirect chains in progress: where each began, and whether one of its answers hid its timings. */
+/** Redirect chains in progress: where each began, and whether one of its responses hid its timings. */
 export function createChains() {
   const chains = new Map<string, { readonly firstUrl: string; readonly hidden: boolean }>();
   return {
@@ -128,7 +128,7 @@ export function requestFields(details: RequestDetails, by: string | null, chains
   };
 }
 
-// Whether a server lets a page see the timings of its answer, and with them the protocol.
+// Whether a server lets a page see the timings of its response, and with them the protocol.
 
 const TIMING_ALLOW_ORIGIN = 'timing-allow-origin';
 
@@ -151,7 +151,7 @@ function originSent({ by, firstUrl, url }: TimingRequest): string | null {
 
 /**
  * The TAO check of the Fetch standard (section 4.10). Null when the browser reveals no header field at all: Chromium
- * strips all of them from an opaque answer that it cut off.
+ * strips all of them from an opaque response that it cut off.
  */
 export function timingAllowed(
   headers: chrome.webRequest.HttpHeader[] | undefined,

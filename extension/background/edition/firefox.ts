@@ -1,6 +1,6 @@
-// Firefox's implementation of the edition: its status lines name the protocol of every answer, cross-origin too
-// (`HTTP/3.0 200 `), so nothing is hidden here. It listens for the head of an answer, which arrives before a page can
-// report it and is the only moment at which the revalidation of a stored copy (304) is still visible as such.
+// Firefox's implementation of the edition: its status lines name the protocol of every response, cross-origin too
+// (`HTTP/3.0 200 `), so nothing is hidden here. It listens for the headers of a response, which arrive before a page
+// can report it: only then is the revalidation of a stored copy (304) visible as such.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { protocolOfVersion } from '../../common/inspected-request.ts';
@@ -63,7 +63,7 @@ function isInViewer({ type, responseHeaders }: FirefoxDetails): boolean {
 }
 
 /**
- * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
+ * An event as an ended request. A response from the cache repeats the old status line, which says nothing about today.
  */
 function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
   const { originUrl, fromCache, statusCode, proxyInfo } = details;
@@ -106,7 +106,7 @@ export function createFirefoxObserver(sink: RequestSink) {
   return {
     headersReceived(details: FirefoxDetails): void {
       if (isExtension(details)) return;
-      // A revalidated copy is reported twice: as the 304 that arrived, and then as the old answer from the cache.
+      // A revalidated copy is reported twice: as the 304 that arrived, and then as the old response from the cache.
       if (details.fromCache && details.ip !== null) return;
       // Reported by `redirected`, which knows the target.
       if (isRedirect(details)) return;

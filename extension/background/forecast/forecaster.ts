@@ -193,7 +193,7 @@ export async function useForecasts(
 ): Promise<void> {
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
-  // First of all, because a rule must be in force for the answer that is on its way.
+  // First of all, because a rule must be in force for the response that is on its way.
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
   await navigation.ended;

@@ -245,7 +245,7 @@ export interface VisitDeps {
   readonly race: (order: RaceOrder) => void;
 }
 
-/** A page is requested at most this long before its answer, so an older record belongs to an earlier visit. */
+/** A page is requested at most this long before its response, so an older record belongs to an earlier visit. */
 const FIRST_VISIT_MS = 60_000;
 /** Origins that need not be looked up again while this background lives. */
 const MAX_REMEMBERED = 1000;

@@ -12,7 +12,7 @@ import type { Direction, UndoReason } from '../../common/messages.ts';
 
 /** A steering that nothing confirms for this long is undone. */
 export const STEERED_MS = 3_600_000;
-/** Answers over TCP, although the browser had seen the advertisement, that show that it does not follow it. */
+/** Responses over TCP, although the browser had seen the advertisement, that show that it does not follow it. */
 const MISSES_BEFORE_UNDO = 3;
 
 const time = v.pipe(v.number(), v.finite());
@@ -75,9 +75,9 @@ export function headerOf({ origin, direction, undoing }: Steering): string {
   return direction === 'to-h3' && !undoing ? advertisement(origin) : CLEAR;
 }
 
-/** Whether an Alt-Svc header on an answer of this origin was set by us rather than by the server. */
+/** Whether an Alt-Svc header on a response of this origin was set by us rather than by the server. */
 export function isOurs(state: SteerState, origin: Origin, altSvc: string): boolean {
-  // A rule replaces what the server sent, and answers in flight when it changes still carry the previous one.
+  // A rule replaces what the server sent, and responses in flight when it changes still carry the previous one.
   return steeringOf(state, origin) !== undefined && isLikeOurs(origin, altSvc);
 }
 
@@ -176,7 +176,7 @@ export function expired(state: SteerState, nowMs: number): SteerState {
     );
 }
 
-/** One answer over the network, with the header as the browser saw it. */
+/** One response over the network, with the header as the browser saw it. */
 export interface SteeredAnswer {
   readonly origin: Origin;
   readonly h3: boolean;
@@ -186,7 +186,7 @@ export interface SteeredAnswer {
   readonly atMs: number;
 }
 
-/** What an answer shows: that our header was seen, that its withdrawal was, or that the browser does not follow it. */
+/** What a response shows: that our header was seen, that its withdrawal was, or that the browser does not follow it. */
 export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState {
   const { origin, altSvc, h3, document, atMs } = answer;
   const current = steeringOf(state, origin);
@@ -202,7 +202,7 @@ export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState
   return withSteering(state, origin, { ...current, misses, heardAtMs });
 }
 
-/** Storing each answer's time would write to storage for every request; a tenth of the lifetime is precise enough. */
+/** Storing each response's time would write to storage for every request; a tenth of the lifetime is precise enough. */
 function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
   if (altSvc !== advertisement(origin)) return heardAtMs;
   return heardAtMs === null || atMs - heardAtMs >= ADVERTISED_MS / 10 ? atMs : heardAtMs;
@@ -275,8 +275,8 @@ export function advertisement(origin: Origin): string {
 }
 
 /**
- * Whether a header is one that steering sets on answers of this origin. A server may send the same, so it is ours only
- * where a rule is in force, or may be.
+ * Whether a header is one that steering sets on responses of this origin. A server may send the same, so it is ours
+ * only where a rule is in force, or may be.
  */
 export function isLikeOurs(origin: Origin, altSvc: string): boolean {
   return altSvc === CLEAR || altSvc === advertisement(origin);
@@ -287,7 +287,7 @@ function isNameable(origin: Origin): boolean {
   return !origin.includes('*');
 }
 
-/** The rule that sets one header on every answer of one origin. */
+/** The rule that sets one header on every response of one origin. */
 export function ruleFor(id: number, origin: Origin, altSvc: string) {
   return {
     id,

@@ -48,7 +48,7 @@ export interface SteerDeps {
 const KEY = 'steering';
 /** Forecasts kept for later choices: those of the pages in view, and many more. */
 const MAX_FORECASTS = 1000;
-/** Answers in flight when a rule ended may still carry its header for this long. */
+/** Responses in flight when a rule ended may still carry its header for this long. */
 const LATE_MS = 10_000;
 function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): boolean {
   return a !== undefined && b !== undefined && a.ruleId === b.ruleId && headerOf(a) === headerOf(b);
@@ -286,10 +286,10 @@ export async function openBrowserSteering({
   });
 }
 
-// Answers of a steered browser as their servers sent them: the header that steering set does not come from the server,
-// so only steering itself may see it. Pure.
+// Responses of a steered browser as their servers sent them: the header that steering set does not come from the
+// server, so only steering itself may see it. Pure.
 
-/** What steering learns from an answer; null: nothing, because it did not come over the network now. */
+/** What steering learns from a response; null: nothing, because it did not come over the network now. */
 export function answerOf(request: EndedRequest): SteeredAnswer | null {
   const { url, altSvc, protocol, kind, hop, fromCache, atMs } = request;
   if (fromCache || protocol === null) return null;
@@ -303,7 +303,7 @@ export function answerOf(request: EndedRequest): SteeredAnswer | null {
 export function asServed(request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null): EndedRequest {
   const { altSvc, fromCache, url } = request;
   if (altSvc === null) return request;
-  // A stored answer repeats its original header, from a time when its origin may still have been steered.
+  // A stored response repeats its original header, from a time when its origin may still have been steered.
   if (fromCache) return { ...request, altSvc: null };
   const origin = originOfUrl(url)?.origin;
   if (origin === undefined) return request;

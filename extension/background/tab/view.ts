@@ -177,7 +177,7 @@ export function usedOrigins(page: Page): Origin[] {
     .map((row) => row.origin);
 }
 
-/** Whether anything has been reported about the page: how its document arrived, or an answer to one of its requests. */
+/** Whether anything has been reported about the page: how its document arrived, or a response to a request. */
 export function isReported(page: Page): boolean {
   return page.delivery !== null || Object.values(page.origins).some(hasAnswers);
 }

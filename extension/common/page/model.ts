@@ -20,15 +20,15 @@ import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
 
 export interface PageOrigin {
   readonly origin: Origin;
-  /** Protocol of the newest network answer that revealed one. */
+  /** Protocol of the newest network response that revealed one. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number;
-  /** Why the newest answer without a protocol had none. */
+  /** Why the newest response without a protocol had none. */
   readonly reason: UnknownReason | null;
   readonly counts: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly forecast: Forecast | null;
-  /** When it arrived, milliseconds since the epoch: a forecast after the answer predicts nothing. */
+  /** When it arrived, milliseconds since the epoch: a forecast after the response predicts nothing. */
   readonly forecastAtMs: number | null;
   readonly right: boolean | null;
 }
@@ -96,10 +96,10 @@ function newPageOrigin(origin: Origin): PageOrigin {
   };
 }
 
-/** Right or wrong, decided once: by the first network answer with a known protocol after the forecast arrived. */
+/** Right or wrong, decided once: by the first network response with a known protocol after the forecast arrived. */
 function scoreOf(row: PageOrigin, o: Observation): boolean | null {
   if (row.right !== null || o.protocol === 'unknown' || o.delivery !== 'network') return row.right;
-  // An earlier answer of this page already revealed it: nothing after that is a prediction.
+  // An earlier response of this page already revealed it: nothing after that is a prediction.
   if (row.protocol !== null || row.forecast === null || row.forecastAtMs === null) return null;
   const { protocol } = row.forecast.expected;
   return protocol === 'unknown' || row.forecastAtMs > o.atMs ? null : protocol === o.protocol;
@@ -117,7 +117,7 @@ function withObservation(row: PageOrigin, o: Observation): PageOrigin {
   };
 }
 
-/** The page's answers by the protocol they show, and the forecasts that this batch decided. */
+/** The page's responses by the protocol they show, and the forecasts that this batch decided. */
 export interface PageChange {
   readonly page: Page;
   readonly scores: readonly { readonly origin: Origin; readonly right: boolean }[];
@@ -163,7 +163,7 @@ export function applyBatch(
   };
 }
 
-/** The page after the protocol of one of its answers became known. */
+/** The page after the protocol of one of its responses became known. */
 export function withBackfill(
   before: Page,
   { origin, atMs, kind }: Observation,
@@ -185,7 +185,7 @@ export function withBackfill(
   return { ...page, counts, origins: { ...page.origins, [origin]: backfilled } };
 }
 
-/** The page without these origins, and without their answers in its counts. */
+/** The page without these origins, and without their responses in its counts. */
 export function withoutOrigins(page: Page, isGone: (origin: Origin) => boolean): Page {
   const rows = Object.values(page.origins);
   const gone = rows.filter(({ origin }) => isGone(origin));

@@ -38,7 +38,7 @@ export function emptyDay(day: string, site: string, origin: Origin, network: str
   return { day, site, origin, network, ...NO_ANSWERS, ...NO_FORECASTS };
 }
 
-/** Counts an answer that did not come over the network now; a network answer leaves the counts unchanged. */
+/** Counts a response that did not come over the network now; a network response leaves the counts unchanged. */
 export function countDelivered(delivered: DeliveredCounts, { delivery }: Observation): DeliveredCounts {
   return delivery === 'network' ? delivered : { ...delivered, [delivery]: delivered[delivery] + 1 };
 }
@@ -162,7 +162,7 @@ export function foldRecord(record: OriginRecord, o: Observation, page: PageConte
   const read = o.altSvcRead === undefined ? heard : { ...heard, altSvcRead: o.altSvcRead };
   const placed = o.address === undefined ? read : { ...read, address: o.address };
   if (o.protocol === 'unknown') return { ...placed, reason: o.reason ?? null };
-  // Frames report out of order; an older answer never replaces a newer protocol.
+  // Frames report out of order; an older response never replaces a newer protocol.
   if ((record.protocolAtMs ?? 0) > o.atMs) return placed;
   return { ...placed, protocol: o.protocol, protocolAtMs: o.atMs };
 }
@@ -240,7 +240,7 @@ export function hasAnswers(answers: Answers): boolean {
   return Object.values(answers.delivered).reduce((sum, n) => sum + n, requestsIn(answers.counts)) > 0;
 }
 
-/** Where an origin's answers came from if none came over the network. */
+/** Where an origin's responses came from if none came over the network. */
 export function elsewhereOf(answers: Answers): Exclude<Delivery, 'network'> | null {
   if (requestsIn(answers.counts) > 0) return null;
   return DELIVERIES.filter((d) => d !== 'network').find((d) => answers.delivered[d] > 0) ?? null;

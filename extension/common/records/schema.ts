@@ -12,14 +12,14 @@ import { MAX_RETENTION_DAYS } from '../settings.ts';
 export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
 export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
 
-/** What is counted of answers. */
+/** What is counted of responses. */
 export interface AnswerCounts {
-  /** Network answers, and of them the top-level navigations. */
+  /** Network responses, and of them the top-level navigations. */
   readonly counts: ProtocolCounts;
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
-  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
+  /** The modes in which the counted responses were observed; absent in rows from before there was a second mode. */
   readonly modes?: ObservationModes;
 }
 export const NO_ANSWERS: Required<AnswerCounts> = {
@@ -47,10 +47,10 @@ export interface OriginRecord extends AnswerCounts {
   readonly site: string;
   readonly firstSeenMs: number;
   readonly lastSeenMs: number;
-  /** The protocol of the newest network answer that revealed one. */
+  /** The protocol of the newest network response that revealed one. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number | null;
-  /** Why the newest network answer without a protocol had none. */
+  /** Why the newest network response without a protocol had none. */
   readonly reason: UnknownReason | null;
   readonly address: string | null;
   /**
@@ -58,11 +58,11 @@ export interface OriginRecord extends AnswerCounts {
    * none.
    */
   readonly reachedOverH3?: boolean;
-  /** When its first answer over HTTP/3 came, or at the latest; rows from before this was recorded have none. */
+  /** When its first response over HTTP/3 came, or at the latest; rows from before this was recorded have none. */
   readonly h3SinceMs?: number;
   /** Start of the newest page that used it; absent: not known. */
   readonly newestPageMs?: number;
-  /** The newest Alt-Svc value seen on a network answer. */
+  /** The newest Alt-Svc value seen on a network response. */
   readonly altSvc: string | null;
   /** When that value was last seen, or at the latest; rows from before this was recorded have none. */
   readonly altSvcAtMs?: number;
@@ -79,7 +79,7 @@ export interface OriginRecord extends AnswerCounts {
   readonly visitsNetwork?: string;
   /** Whether those pages came through a proxy; null or absent: the browser did not say. */
   readonly visitsProxied?: boolean | null;
-  /** Whether the newest network answer did. */
+  /** Whether the newest network response did. */
   readonly proxied?: boolean | null;
   /** Start of the page counted last, so that a page of many requests is one visit. */
   readonly visitedPageMs: number | null;

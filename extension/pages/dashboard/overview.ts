@@ -124,7 +124,7 @@ export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayT
 }
 
 /**
- * Adoption as a day of the chart: HTTP/3, older and hidden as shares of all answers, the line at HTTP/3 of the known.
+ * Adoption as a day of the chart: HTTP/3, older and hidden as shares of all responses, the line at HTTP/3 of the known.
  */
 export function adoptionDay({ h3, known, hidden }: Adoption): ShareDay | null {
   const of = known + hidden;

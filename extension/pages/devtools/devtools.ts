@@ -83,7 +83,7 @@ chrome.devtools.network.getHAR((har) => {
   for (const entry of har.entries as unknown as HarEntry[]) {
     const name = entryName(entry);
     const logged = loggedEntry(entry);
-    // An entry without an answer is reported once it has one.
+    // An entry without a response is reported once it has one.
     if (logged !== null && early?.has(name) !== true) existing.set(name, logged);
   }
   early = null;

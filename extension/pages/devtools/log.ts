@@ -3,16 +3,16 @@
 import { type HarEntry, type InspectedRequest, inspectedRequest } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS } from '../../common/messages.ts';
 
-/** An accepted entry, with the target of its answer. */
+/** An accepted entry, with the target of its response. */
 export interface LogEntry {
   readonly request: InspectedRequest;
   readonly url: string;
   readonly redirectUrl: string | null;
-  /** Whether it may be the answer of the page itself, as far as the browser reveals it. */
+  /** Whether it may be the response of the page itself, as far as the browser reveals it. */
   readonly mayBeDocument: boolean;
 }
 
-/** Null for what is not kept: not https, or without an answer. */
+/** Null for what is not kept: not https, or without a response. */
 export function loggedEntry(entry: HarEntry): LogEntry | null {
   const request = inspectedRequest(entry);
   if (request === null) return null;
@@ -38,9 +38,9 @@ function hopsTo(url: string, list: readonly LogEntry[]): LogEntry[] {
 }
 
 /**
- * Keeps the list. Browsers report a navigation before or after the document's own answer, and Firefox also after those
- * of what it loads. If reported after it, the list keeps everything since the document's request; if before, it keeps
- * the redirects that led to it, and the document is the next answer of that address.
+ * Keeps the list. Browsers report a navigation before or after the document's own response, and Firefox also after
+ * those of what it loads. If reported after it, the list keeps everything since the document's request; if before, it
+ * keeps the redirects that led to it, and the document is the next response of that address.
  */
 export function createLog() {
   let list: readonly LogEntry[] = [];
@@ -69,7 +69,7 @@ export function createLog() {
     /** The tab shows another document: what does not belong to it leaves the list. */
     navigated(url: string): void {
       const wanted = withoutFragment(url);
-      // What led to the previous document, or is its answer, may have the same address.
+      // What led to the previous document, or is its response, may have the same address.
       const since = list.filter((each) => each.request.startMs > documentStartMs);
       const document = since.findLast(isOf(wanted));
       const hops = hopsTo(url, since);

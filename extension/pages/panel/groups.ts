@@ -17,16 +17,16 @@ export interface Filter {
 export interface Group {
   readonly origin: Origin;
   readonly requests: readonly InspectedRequest[];
-  /** Network answers by protocol, the newest protocol first. */
+  /** Network responses by protocol, the newest protocol first. */
   readonly protocols: readonly { readonly protocol: Protocol; readonly count: number }[];
-  /** Of the newest network answer with a protocol. */
+  /** Of the newest network response with a protocol. */
   readonly mark: Mark;
   readonly bytes: number;
-  /** Median of network answers; null without any. */
+  /** Median of network responses; null without any. */
   readonly medianMs: number | null;
 }
 
-/** Answers over the network, with and without a known protocol, and all others. */
+/** Responses over the network, with and without a known protocol, and all others. */
 export interface Sum {
   readonly h3: number;
   readonly known: number;
@@ -39,7 +39,7 @@ export type SortKey = (typeof SORT_KEYS)[number];
 /** Columns of numbers, in which the highest are of interest. */
 export const NUMBER_KEYS: readonly SortKey[] = ['requests', 'bytes', 'time'];
 
-/** The protocol of a network answer; null for what did not cross the network. */
+/** The protocol of a network response; null for what did not cross the network. */
 export function protocolOf({ delivery, protocol }: InspectedRequest): Protocol | null {
   return delivery === 'network' ? (protocol ?? 'unknown') : null;
 }
@@ -96,7 +96,7 @@ function rank(group: Group, key: SortKey): number | string {
     case 'origin':
       return group.origin;
     case 'protocols':
-      // Origins without network answers come after all others.
+      // Origins without network responses come after all others.
       return group.protocols[0] === undefined
         ? PROTOCOLS.length
         : PROTOCOLS.indexOf(group.protocols[0].protocol);

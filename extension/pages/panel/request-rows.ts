@@ -212,7 +212,7 @@ const DELIVERIES: Record<InspectedRequest['delivery'], MessageKey> = {
   prefetch: 'devtoolsPrefetched',
 };
 
-/** Where a request's answer came from. */
+/** Where a request's response came from. */
 export function deliveryText({ delivery, status }: InspectedRequest): string {
   return getMessage(delivery === 'network' && status === 304 ? 'devtoolsConfirmed' : DELIVERIES[delivery]);
 }

@@ -40,7 +40,7 @@ const REMEDIES: Record<Remedy, MessageKey> = {
 
 /**
  * Chromium's name for an error status without any content: it shows a page of its own for it, as if the navigation had
- * failed, and tells extensions nothing about the answer.
+ * failed, and tells extensions nothing about the response.
  */
 const EMPTY_ERROR_ANSWER = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
 
