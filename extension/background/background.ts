@@ -11,7 +11,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
-import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
+import { asServed, observeRequests, openBrowserSteering, responseOf } from '#edition';
 import {
   documentOfTab,
   hasAccess,
@@ -330,7 +330,7 @@ observeRequests({
     whenReady(({ steering }) => {
       if (!recordable.mayRecord({ request, shownNow: true })) return;
       table.add(asServed(request, steering));
-      const answer = answerOf(request);
+      const answer = responseOf(request);
       if (answer !== null) steering?.answered(answer);
       batchQueue.sweepSoon();
     });

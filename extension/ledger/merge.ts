@@ -4,7 +4,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
 import { emptyDay, h3Since } from '../common/records/fold.ts';
-import type { AnswerCounts, DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
+import type { DayRow, DayTotal, OriginRecord, ResponseCounts } from '../common/records/schema.ts';
 import { type Database, type Store, type WriteTransaction, whole } from './database.ts';
 import { type DayChange, moved, type Numbers, putDays, putRace, putRecord } from './row-changes.ts';
 
@@ -24,24 +24,35 @@ export const NO_ROWS: RowCounts = { races: 0, days: 0, totals: 0, records: 0 };
 type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 
 /** Everything ever counted in a row. */
-export function weight({ counts, delivered, lookups = 0, scored = 0 }: AnswerCounts & LookupCounts): number {
+export function weight({
+  counts,
+  delivered,
+  lookups = 0,
+  scored = 0,
+}: ResponseCounts & LookupCounts): number {
   const all = [...Object.values(counts), ...Object.values(delivered), lookups, scored];
   return all.reduce((sum, n) => sum + n, 0);
 }
 
-function countsMore(mine: AnswerCounts & LookupCounts, theirs: AnswerCounts & LookupCounts): boolean {
+function countsMore(mine: ResponseCounts & LookupCounts, theirs: ResponseCounts & LookupCounts): boolean {
   const more = weight(theirs) - weight(mine);
   return more === 0 ? theirs.counts.unknown < mine.counts.unknown : more > 0;
 }
 
 /** Of two rows the one that counted more, with the modes of both; `mine` itself if `theirs` adds nothing. */
-function fuller<Row extends AnswerCounts & LookupCounts>(mine: Row, theirs: Row): Row {
+function fuller<Row extends ResponseCounts & LookupCounts>(mine: Row, theirs: Row): Row {
   const kept = countsMore(mine, theirs) ? theirs : mine;
   const modes = unitedModes(kept.modes, kept === mine ? theirs.modes : mine.modes);
   return modes === kept.modes ? kept : { ...kept, modes };
 }
 
-function sumsOf({ counts, navigations, delivered, bytes, modes = ONLY_FULL }: AnswerCounts): AnswerCounts {
+function sumsOf({
+  counts,
+  navigations,
+  delivered,
+  bytes,
+  modes = ONLY_FULL,
+}: ResponseCounts): ResponseCounts {
   return { counts, navigations, delivered, bytes, modes };
 }
 

@@ -9,7 +9,7 @@ import {
   type BackfillBatch,
   backfilledRecord,
   backfilledRow,
-  countAnswer,
+  countResponse,
   emptyDay,
   emptyRecord,
   foldRecord,
@@ -58,7 +58,7 @@ async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
   const changes = await Promise.all(
     [...groupByDay(batch).values()].map(async ({ day, site, origin, observations, scores }) => {
       const before = (await days.get([day, site, origin, network])) ?? emptyDay(day, site, origin, network);
-      const folded = observations.reduce(countAnswer<DayRow>, before);
+      const folded = observations.reduce(countResponse<DayRow>, before);
       const right = folded.right + scores.filter((s) => s.right).length;
       const modes = unitedModes(folded.modes, observations.length === 0 ? [] : [mode]);
       return { before, after: { ...folded, modes, scored: folded.scored + scores.length, right } };

@@ -13,7 +13,6 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { openDB, unwrap } from 'idb';
 import { emptyDay, emptyRecord } from '../common/records/fold.ts';
 import {
-  type AnswerCounts,
   DAY_MS,
   type DayRow,
   type DayTotal,
@@ -22,6 +21,7 @@ import {
   type LedgerSchema,
   NOTHING_DELIVERED,
   type OriginRecord,
+  type ResponseCounts,
 } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
 import { openLedger } from '../ledger/ledger.ts';
@@ -101,7 +101,7 @@ function dayRow(empty: DayRow, traits: OriginTraits, main: boolean, random: () =
 }
 
 /** What several rows of days count together. */
-export function sumsOf(rows: readonly DayRow[]): Required<AnswerCounts> {
+export function sumsOf(rows: readonly DayRow[]): Required<ResponseCounts> {
   const sum = (number: (row: DayRow) => number) => rows.reduce((total, row) => total + number(row), 0);
   return {
     counts: rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS),

@@ -118,5 +118,5 @@ export const LATE_EVENTS: EditionModule['LATE_EVENTS'] = { usuallyMs: 0, mostMs:
 export const openBrowserSteering: EditionModule['openBrowserSteering'] = async () => null;
 
 /** Responses carry no header of ours, so steering learns nothing from them. */
-export const answerOf: EditionModule['answerOf'] = () => null;
+export const responseOf: EditionModule['responseOf'] = () => null;
 export const asServed: EditionModule['asServed'] = (request) => request;

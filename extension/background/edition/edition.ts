@@ -8,7 +8,7 @@ import { dropOldest } from '../../common/drop-oldest.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
-import type { SteeredAnswer } from '../steer/steering-state.ts';
+import type { SteeredResponse } from '../steer/steering-state.ts';
 
 export interface EditionModule {
   /** Starts listening; must be called synchronously when the background starts, or events are lost. */
@@ -20,7 +20,7 @@ export interface EditionModule {
     deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
   ) => Promise<Steering | null>;
   /** What steering learns from a response; null: nothing. */
-  readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;
+  readonly responseOf: (request: EndedRequest) => SteeredResponse | null;
   /** The request without our own header; `steering` is null until its state is loaded. */
   readonly asServed: (request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null) => EndedRequest;
 }

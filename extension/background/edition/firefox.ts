@@ -159,5 +159,5 @@ export const observeRequests: EditionModule['observeRequests'] = (sink) => {
 };
 
 export const openBrowserSteering: EditionModule['openBrowserSteering'] = steering.openBrowserSteering;
-export const answerOf: EditionModule['answerOf'] = steering.answerOf;
+export const responseOf: EditionModule['responseOf'] = steering.responseOf;
 export const asServed: EditionModule['asServed'] = steering.asServed;

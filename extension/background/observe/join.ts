@@ -39,7 +39,7 @@ const BY_SCRIPTS = ['fetch', 'xmlhttprequest', 'beacon'];
 const OK = 200;
 
 /**
- * How Chromium reports a copy in its page's memory that the server confirmed (304): only headers arrived, which it calls
+ * How Chromium reports a copy in its page's memory that the server confirmed (304): only headers came, which it calls
  * neither cached nor a 304, with the old response's protocol. A response without content looks the same, so without an
  * event of the request the two cannot be told apart. Firefox reports the same for every response whose size it hides.
  */

@@ -64,13 +64,13 @@ interface PreparedBatch {
 }
 
 /** Responses that no timing reported, not yet in the ledger. */
-interface UnsavedAnswers {
+interface UnsavedResponses {
   readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
   readonly proxied: ProxiedOrigins;
 }
 
-const NOTHING: UnsavedAnswers = { recorded: [], scores: [], proxied: new Map() };
+const NOTHING: UnsavedResponses = { recorded: [], scores: [], proxied: new Map() };
 
 /** Origins of which the browser says whether their responses came through a proxy; one such response decides. */
 function proxiedOrigins(

@@ -121,7 +121,7 @@ function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number
 }
 
 /** A response that a page reported and for which no request was seen. */
-interface UnmatchedAnswer {
+interface UnmatchedResponse {
   readonly keys: readonly string[];
   readonly answeredAtMs: number;
   /** It was counted as a stored copy. */
@@ -133,7 +133,7 @@ export class RequestTable {
   readonly #counted = new Map<string, number>();
   readonly #early = new Set<string>();
   /** Responses whose entries found no request, by each key under which it may arrive. */
-  readonly #unmatched = new Map<string, UnmatchedAnswer[]>();
+  readonly #unmatched = new Map<string, UnmatchedResponse[]>();
   #overflow: EndedRequest[] = [];
   #size = 0;
 
@@ -255,7 +255,7 @@ export class RequestTable {
     return taken ?? null;
   }
 
-  #markUnmatched(answer: UnmatchedAnswer): void {
+  #markUnmatched(answer: UnmatchedResponse): void {
     for (const key of answer.keys) {
       // A page may request one address for as long as it is open, and `expire` keeps a list that has a recent response.
       const recent = (this.#unmatched.get(key) ?? []).filter(
@@ -266,7 +266,7 @@ export class RequestTable {
     }
   }
 
-  #forgetUnmatched(answer: UnmatchedAnswer): void {
+  #forgetUnmatched(answer: UnmatchedResponse): void {
     for (const key of answer.keys) {
       const rest = this.#unmatched.get(key)?.filter((each) => each !== answer) ?? [];
       if (rest.length === 0) this.#unmatched.delete(key);

@@ -18,9 +18,9 @@ import {
   type SteerEvidence,
   type SteerState,
   steeringOf,
-  withAnswer,
   withChoice,
   withEvidence,
+  withResponse,
 } from './steering-state.ts';
 
 const A = 'https://a.test:8443' as Origin;
@@ -29,7 +29,7 @@ const REACHED: SteerEvidence = { reach: 'h3', advertised: false, network: 'home'
 const BROKEN: SteerEvidence = { reach: 'older', advertised: true, network: 'home', anew: false };
 const chosen = withChoice(NOTHING_STEERED, A, true, 0);
 const active = withEvidence(chosen, A, REACHED, 0);
-const heard = withAnswer(active, answer({ altSvc: advertisement(A) }));
+const heard = withResponse(active, answer({ altSvc: advertisement(A) }));
 
 function answer(more: object = {}) {
   return { origin: A, h3: false, document: true, altSvc: null, atMs: 10, ...more };
@@ -65,8 +65,8 @@ test('an advertisement that the browser saw is withdrawn by one clear; one never
   const steering = steeringOf(undoing, A);
   assert.ok(steering?.undoing);
   assert.equal(headerOf(steering), CLEAR);
-  assert.equal(withAnswer(undoing, answer({ altSvc: null })), undoing);
-  assert.equal(steeringOf(withAnswer(undoing, answer({ altSvc: CLEAR, h3: true })), A), undefined);
+  assert.equal(withResponse(undoing, answer({ altSvc: null })), undoing);
+  assert.equal(steeringOf(withResponse(undoing, answer({ altSvc: CLEAR, h3: true })), A), undefined);
 });
 
 test('a clear that is never seen ends when the advertisement has expired in the browser', () => {
@@ -85,15 +85,15 @@ test('another network, a failed race, silence and a browser that does not follow
   assert.equal(failed.undone[A], 'failed');
   assert.ok(steeringOf(expired(heard, STEERED_MS), A)?.undoing);
   let stays: SteerState = heard;
-  for (let visit = 0; visit < 4; visit += 1) stays = withAnswer(stays, answer({ atMs: 20 + visit }));
+  for (let visit = 0; visit < 4; visit += 1) stays = withResponse(stays, answer({ atMs: 20 + visit }));
   assert.equal(stays.undone[A], 'failed');
 });
 
 test('what failed restarts by a race or the user, not by earlier evidence', () => {
   let failed: SteerState = heard;
-  for (let visit = 0; visit < 4; visit += 1) failed = withAnswer(failed, answer({ atMs: 20 + visit }));
+  for (let visit = 0; visit < 4; visit += 1) failed = withResponse(failed, answer({ atMs: 20 + visit }));
   assert.equal(withEvidence(failed, A, REACHED, 50), failed);
-  const gone = withAnswer(failed, answer({ altSvc: CLEAR }));
+  const gone = withResponse(failed, answer({ altSvc: CLEAR }));
   assert.equal(withEvidence(gone, A, REACHED, 60), gone);
   const again = withEvidence(gone, A, { ...REACHED, anew: true }, 60);
   assert.equal(steeringOf(again, A)?.undoing, false);
@@ -102,7 +102,7 @@ test('what failed restarts by a race or the user, not by earlier evidence', () =
 
 test('a clear seen by another site’s page does not count for the origin’s own page', () => {
   const undoing = withChoice(heard, A, false, 20);
-  assert.equal(withAnswer(undoing, answer({ altSvc: CLEAR, document: false })), undoing);
+  assert.equal(withResponse(undoing, answer({ altSvc: CLEAR, document: false })), undoing);
 });
 
 test('an origin that no rule can match exactly is not steered', () => {
@@ -114,8 +114,8 @@ test('an origin that no rule can match exactly is not steered', () => {
 test('HTTP/3 in between, and resources over TCP, are no misses', () => {
   let state = heard;
   for (let visit = 0; visit < 20; visit += 1)
-    state = withAnswer(state, answer({ atMs: 20 + visit, h3: visit % 3 === 2 }));
-  for (let i = 0; i < 20; i += 1) state = withAnswer(state, answer({ document: false }));
+    state = withResponse(state, answer({ atMs: 20 + visit, h3: visit % 3 === 2 }));
+  for (let i = 0; i < 20; i += 1) state = withResponse(state, answer({ document: false }));
   assert.equal(steeringOf(state, A)?.undoing, false);
 });
 
@@ -166,7 +166,7 @@ test('for any events: rule ids are unique, only chosen origins begin, and everyt
         if (what === 'answer') {
           const current = steeringOf(state, origin);
           const altSvc = current ? headerOf(current) : null;
-          state = withAnswer(state, { origin, h3: on, document: true, altSvc, atMs: nowMs });
+          state = withResponse(state, { origin, h3: on, document: true, altSvc, atMs: nowMs });
         }
         const ids = state.steerings.map((s) => s.ruleId);
         assert.equal(new Set(ids).size, ids.length);

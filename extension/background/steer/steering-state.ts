@@ -177,7 +177,7 @@ export function expired(state: SteerState, nowMs: number): SteerState {
 }
 
 /** One response over the network, with the header as the browser saw it. */
-export interface SteeredAnswer {
+export interface SteeredResponse {
   readonly origin: Origin;
   readonly h3: boolean;
   /** Whether it was a top-level document. */
@@ -187,7 +187,7 @@ export interface SteeredAnswer {
 }
 
 /** What a response shows: that our header was seen, that its withdrawal was, or that the browser does not follow it. */
-export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState {
+export function withResponse(state: SteerState, answer: SteeredResponse): SteerState {
   const { origin, altSvc, h3, document, atMs } = answer;
   const current = steeringOf(state, origin);
   if (current === undefined) return state;

@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { ENDED_REQUEST } from '../../testing/samples.ts';
 import { memoryStore } from '../../testing/storage.ts';
 import type { EndedRequest } from '../observe/requests.ts';
-import { answerOf, asServed, openSteering, type Steering } from './steering.ts';
+import { asServed, openSteering, responseOf, type Steering } from './steering.ts';
 import type { Rule } from './steering-state.ts';
 
 const A = 'https://a.test' as Origin;
@@ -245,14 +245,14 @@ test('a clear is the server’s if nothing is steered, and so is what a server a
 
 test('steering receives answers over the network, with its own header', () => {
   const altSvc = OURS;
-  assert.deepEqual(answerOf({ ...REQUEST, altSvc }), {
+  assert.deepEqual(responseOf({ ...REQUEST, altSvc }), {
     origin: 'https://a.test',
     h3: false,
     document: true,
     altSvc,
     atMs: 5,
   });
-  assert.equal(answerOf({ ...REQUEST, hop: true })?.document, false);
-  assert.equal(answerOf({ ...REQUEST, fromCache: true }), null);
-  assert.equal(answerOf({ ...REQUEST, protocol: null }), null);
+  assert.equal(responseOf({ ...REQUEST, hop: true })?.document, false);
+  assert.equal(responseOf({ ...REQUEST, fromCache: true }), null);
+  assert.equal(responseOf({ ...REQUEST, protocol: null }), null);
 });

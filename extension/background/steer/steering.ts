@@ -22,13 +22,13 @@ import {
   ruleFor,
   STATE_VERSION,
   type SteerEvidence,
-  type SteeredAnswer,
+  type SteeredResponse,
   type SteerState,
   steeringOf,
   steerStateOf,
-  withAnswer,
   withChoice,
   withEvidence,
+  withResponse,
 } from './steering-state.ts';
 
 /** The part of the browser that is used. */
@@ -129,9 +129,9 @@ export class Steering {
     return this.#change((from) => onNetwork(from, network, this.#deps.nowMs()));
   }
 
-  answered(answer: SteeredAnswer): void {
+  answered(answer: SteeredResponse): void {
     if (steeringOf(this.#state, answer.origin) === undefined) return;
-    this.#change((from) => withAnswer(from, answer)).catch(console.error);
+    this.#change((from) => withResponse(from, answer)).catch(console.error);
   }
 
   /** Undoes and forgets the choice of every origin that `refused` selects. */
@@ -290,7 +290,7 @@ export async function openBrowserSteering({
 // server, so only steering itself may see it. Pure.
 
 /** What steering learns from a response; null: nothing, because it did not come over the network now. */
-export function answerOf(request: EndedRequest): SteeredAnswer | null {
+export function responseOf(request: EndedRequest): SteeredResponse | null {
   const { url, altSvc, protocol, kind, hop, fromCache, atMs } = request;
   if (fromCache || protocol === null) return null;
   const origin = originOfUrl(url)?.origin;

@@ -16,7 +16,7 @@ import type {
 import { areOtherNetworks } from '../../common/network-names.ts';
 import { byUse } from '../../common/page/delta.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
-import { advertisesH3, elsewhereOf, hasAnswers } from '../../common/records/fold.ts';
+import { advertisesH3, elsewhereOf, hasResponses } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { type NewestRaces, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
@@ -173,13 +173,13 @@ function visitsOf(record: OriginRecord | undefined): Visits | null {
 /** The origins a page has used so far. */
 export function usedOrigins(page: Page): Origin[] {
   return Object.values(page.origins)
-    .filter(hasAnswers)
+    .filter(hasResponses)
     .map((row) => row.origin);
 }
 
 /** Whether anything has been reported about the page: how its document arrived, or a response to a request. */
 export function isReported(page: Page): boolean {
-  return page.delivery !== null || Object.values(page.origins).some(hasAnswers);
+  return page.delivery !== null || Object.values(page.origins).some(hasResponses);
 }
 
 /** Steering does not help where the browser refuses QUIC, which it does not if it has used HTTP/3 there. */
@@ -198,7 +198,7 @@ export function pageView(
   { history, helper, mode, trouble, pending, steer }: Background,
 ): PageView {
   const known = history ?? NO_HISTORY;
-  const rows = Object.values(page.origins).filter(hasAnswers);
+  const rows = Object.values(page.origins).filter(hasResponses);
   const origins = rows.map((row) => originView(page, row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
   const own = known.records.get(page.origin);

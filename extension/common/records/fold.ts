@@ -7,12 +7,12 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, type Delivery, type KnownProtocol } from '@photofinish/shared/web/protocol';
 import { isAhead } from '@photofinish/shared/web/untrusted';
 import {
-  type AnswerCounts,
   type DayRow,
   type DeliveredCounts,
   NO_ANSWERS,
   NO_FORECASTS,
   type OriginRecord,
+  type ResponseCounts,
 } from './schema.ts';
 
 export function emptyRecord(origin: Origin, site: string, atMs: number): OriginRecord {
@@ -44,7 +44,7 @@ export function countDelivered(delivered: DeliveredCounts, { delivery }: Observa
 }
 
 /** A row's counts after one more observation. */
-export function countAnswer<Row extends AnswerCounts>(row: Row, observation: Observation): Row {
+export function countResponse<Row extends ResponseCounts>(row: Row, observation: Observation): Row {
   const { protocol, delivery, kind, bytes } = observation;
   return {
     ...row,
@@ -148,7 +148,7 @@ export function h3Since(record: OriginRecord, atMs: number | null): Pick<OriginR
 
 /** The record after one more observation. */
 export function foldRecord(record: OriginRecord, o: Observation, page: PageContext): OriginRecord {
-  const summed = countAnswer(record, o);
+  const summed = countResponse(record, o);
   const seen = {
     ...summed,
     lastSeenMs: Math.max(record.lastSeenMs, o.atMs),
@@ -188,7 +188,7 @@ export interface BackfillBatch {
   readonly nowMs: number;
 }
 
-type RequestCounts = Pick<AnswerCounts, 'counts' | 'navigations'>;
+type RequestCounts = Pick<ResponseCounts, 'counts' | 'navigations'>;
 
 /** How many of the backfill's kind are still unknown. */
 export function hiddenOf({ counts, navigations }: RequestCounts, kind: Backfill['kind']): number {
@@ -233,15 +233,15 @@ export function backfilledRecord(record: OriginRecord, backfill: Backfill, count
 
 // Whether an origin answered, and from where if not over the network: one rule for a page, a record and a day.
 
-type Answers = Pick<AnswerCounts, 'counts' | 'delivered'>;
+type Responses = Pick<ResponseCounts, 'counts' | 'delivered'>;
 
 /** Whether anything answered, from wherever. */
-export function hasAnswers(answers: Answers): boolean {
-  return Object.values(answers.delivered).reduce((sum, n) => sum + n, requestsIn(answers.counts)) > 0;
+export function hasResponses(responses: Responses): boolean {
+  return Object.values(responses.delivered).reduce((sum, n) => sum + n, requestsIn(responses.counts)) > 0;
 }
 
 /** Where an origin's responses came from if none came over the network. */
-export function elsewhereOf(answers: Answers): Exclude<Delivery, 'network'> | null {
-  if (requestsIn(answers.counts) > 0) return null;
-  return DELIVERIES.filter((d) => d !== 'network').find((d) => answers.delivered[d] > 0) ?? null;
+export function elsewhereOf(responses: Responses): Exclude<Delivery, 'network'> | null {
+  if (requestsIn(responses.counts) > 0) return null;
+  return DELIVERIES.filter((d) => d !== 'network').find((d) => responses.delivered[d] > 0) ?? null;
 }

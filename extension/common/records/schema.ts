@@ -13,7 +13,7 @@ export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, numb
 export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
 
 /** What is counted of responses. */
-export interface AnswerCounts {
+export interface ResponseCounts {
   /** Network responses, and of them the top-level navigations. */
   readonly counts: ProtocolCounts;
   readonly navigations: ProtocolCounts;
@@ -22,7 +22,7 @@ export interface AnswerCounts {
   /** The modes in which the counted responses were observed; absent in rows from before there was a second mode. */
   readonly modes?: ObservationModes;
 }
-export const NO_ANSWERS: Required<AnswerCounts> = {
+export const NO_ANSWERS: Required<ResponseCounts> = {
   counts: NO_REQUESTS,
   navigations: NO_REQUESTS,
   delivered: NOTHING_DELIVERED,
@@ -42,7 +42,7 @@ interface ForecastCounts {
 export const NO_FORECASTS: ForecastCounts = { lookups: 0, hits: 0, scored: 0, right: 0 };
 
 /** Everything known about one origin as used by one site, since it was first seen. */
-export interface OriginRecord extends AnswerCounts {
+export interface OriginRecord extends ResponseCounts {
   readonly origin: Origin;
   readonly site: string;
   readonly firstSeenMs: number;
@@ -88,7 +88,7 @@ export interface OriginRecord extends AnswerCounts {
 }
 
 /** One origin on one site on one UTC day over one network. */
-export interface DayRow extends AnswerCounts, ForecastCounts {
+export interface DayRow extends ResponseCounts, ForecastCounts {
   /** `2026-11-21`. */
   readonly day: string;
   readonly site: string;

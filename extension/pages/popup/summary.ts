@@ -20,7 +20,7 @@ import { pointToCode } from '../ui/means-link.ts';
 import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
 import {
   asideText,
-  isEmptyErrorAnswer,
+  isEmptyErrorResponse,
   type Remedy,
   type StateText,
   stateText,
@@ -94,7 +94,7 @@ function mainText(page: PageView, plain: StateText | null, main: OriginView | un
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
     if (race !== null && race.error === undefined) return verdict;
-    return isEmptyErrorAnswer(page) && plain !== null ? plain.text : getMessage('popupFailedHost');
+    return isEmptyErrorResponse(page) && plain !== null ? plain.text : getMessage('popupFailedHost');
   }
   if (plain !== null) return plain.text;
   return main === undefined ? reasonText(page.protocol, page.reason) : main.verdict;

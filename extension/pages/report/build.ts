@@ -22,7 +22,7 @@ import { type Browser, type ObservationModes, unitedModes } from '@photofinish/s
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
-import { elsewhereOf, hasAnswers } from '../../common/records/fold.ts';
+import { elsewhereOf, hasResponses } from '../../common/records/fold.ts';
 import { type DayRow, NO_FORECASTS, type OriginRecord } from '../../common/records/schema.ts';
 import { judgedRace, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
@@ -178,7 +178,7 @@ function emptySite(): SiteSum {
   return { origins: new Map(), navigations: NO_REQUESTS, ...NO_FORECASTS };
 }
 
-function noAnswers(): OriginSum {
+function noResponses(): OriginSum {
   return { counts: NO_REQUESTS, bytes: 0, modes: [], answered: false };
 }
 
@@ -195,11 +195,11 @@ export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
   for (const row of rows) {
     sums.networks.add(row.network);
     const site = found(sums.sites, row.site, emptySite);
-    const origin = found(site.origins, row.origin, noAnswers);
+    const origin = found(site.origins, row.origin, noResponses);
     origin.counts = addCounts(origin.counts, row.counts);
     origin.bytes += row.bytes;
     origin.modes = unitedModes(origin.modes, row.modes);
-    origin.answered ||= hasAnswers(row);
+    origin.answered ||= hasResponses(row);
     site.navigations = addCounts(site.navigations, row.navigations);
     for (const count of ['lookups', 'hits', 'scored', 'right'] as const) site[count] += row[count];
   }

@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState, PageState } from '../../common/messages.ts';
-import { asideText, helperFix, helperText, isEmptyErrorAnswer, stateText } from './origin-state-text.ts';
+import { asideText, helperFix, helperText, isEmptyErrorResponse, stateText } from './origin-state-text.ts';
 
 const STATES: Exclude<PageState, 'recorded'>[] = [
   'loading',
@@ -41,10 +41,10 @@ test('of an error status without content it is not said that the page did not lo
     words?.text ?? '',
     /^The server answered with an error status and no content, .* not visible\./,
   );
-  assert.equal(isEmptyErrorAnswer({ state: 'failed', error }), true);
+  assert.equal(isEmptyErrorResponse({ state: 'failed', error }), true);
   const others = { state: 'failed', error: 'net::ERR_CONNECTION_REFUSED' } as const;
   assert.match(stateText(others)?.text ?? '', /did not load/);
-  assert.equal(isEmptyErrorAnswer(others), false);
+  assert.equal(isEmptyErrorResponse(others), false);
 });
 
 test('if the user can do something there is a button for it', () => {

@@ -42,17 +42,17 @@ const REMEDIES: Record<Remedy, MessageKey> = {
  * Chromium's name for an error status without any content: it shows a page of its own for it, as if the navigation had
  * failed, and tells extensions nothing about the response.
  */
-const EMPTY_ERROR_ANSWER = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
+const EMPTY_ERROR_RESPONSE = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
 
 /** Whether the server of a page that failed to load did answer. */
-export function isEmptyErrorAnswer({ state, error }: Pick<PageView, 'state' | 'error'>): boolean {
-  return state === 'failed' && error === EMPTY_ERROR_ANSWER;
+export function isEmptyErrorResponse({ state, error }: Pick<PageView, 'state' | 'error'>): boolean {
+  return state === 'failed' && error === EMPTY_ERROR_RESPONSE;
 }
 
 /** What to show if there is no record; null if there is one. */
 export function stateText(page: Pick<PageView, 'state' | 'error'>): StateText | null {
   if (page.state === 'recorded') return null;
-  const [title, text, remedy] = isEmptyErrorAnswer(page) ? EMPTY_ERROR : STATES[page.state];
+  const [title, text, remedy] = isEmptyErrorResponse(page) ? EMPTY_ERROR : STATES[page.state];
   return {
     title: getMessage(title),
     text: getMessage(text),
