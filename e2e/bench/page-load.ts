@@ -1,10 +1,6 @@
-// The extension's cost for a page: time to the load event of a page with 1,000 resources from 6 origins, in browsers
-// that take turns. In Chromium light mode is compared with no extension, and full mode with an empty extension that
-// only has the webRequest permission, which alone makes Chromium route every request through its browser process. In
-// Firefox ours is compared with none and with such an empty one. Beside full mode there is also an extension that has
-// the listeners of ours and does nothing with what they hear. With two delays: servers that respond after 50 ms, as on
-// a network, and at once, where nothing hides a cost. In each installed browser, or in the one given by `--browser
-// NAME`; `--rounds N` sets the number of rounds, `--resources N` the size of the page.
+// The extension's cost for a page: time to the load event of a page with 1,000 resources from 6 origins, from servers
+// that respond at once, and after 50 ms as on a network. In each installed browser, or the one of `--browser NAME`;
+// `--rounds N` sets the number of rounds, `--resources N` the size of the page.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -92,9 +88,13 @@ interface LoadSetting {
 /** An extension that is compared with ours: its name, and what its background does. */
 type BareExtension = readonly [name: string, background: string];
 const EMPTY: BareExtension = ['empty extension with webRequest', ''];
+/** With our listeners, which do nothing with the events. */
 const idle = (kind: BrowserKind): BareExtension => ['the same listeners, idle', LISTENERS[kind]];
 
-/** Ours in one mode, beside others; the first is the baseline. */
+/**
+ * Ours in one mode; the baseline is no extension, or where that alone makes Chromium route every request through its
+ * browser process, an empty one that only has the webRequest permission.
+ */
 interface Comparison {
   readonly mode: ObservationMode;
   readonly alone: boolean;

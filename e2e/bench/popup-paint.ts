@@ -1,7 +1,6 @@
-// How long a user who opens the popup waits: from the start of its navigation to the frame that shows the whole table
-// of a page with 60 origins. For comparison an empty extension page, a lower bound for any popup, and the popup with a
-// suspended background, as after half a minute without work. The popup is opened in a tab: the window that a browser
-// creates on a click is the browser's own time.
+// How long a user who opens the popup waits: from the start of its navigation, in a tab, to the frame that shows the
+// whole table of a page with 60 origins. For comparison, an empty extension page, a lower bound for any popup, and the
+// popup with a suspended background, as after half a minute without work.
 
 import { type Tab, until } from '../browsers/browser.ts';
 import { launchChromium } from '../browsers/chromium.ts';

@@ -1,7 +1,6 @@
-// A real Firefox with the extension permanently installed and the test origins trusted. It learns about HTTP/3 from
-// Alt-Svc, as with any site: HTTP/2 first. Its tabs are driven by Puppeteer over WebDriver BiDi, and by privileged
-// scripts where BiDi has no command. BiDi sends no events for the extension's own pages (Mozilla bug 1755014), so
-// navigation there is detected by polling.
+// A real Firefox with the extension permanently installed and the test origins trusted; it learns about HTTP/3 from
+// Alt-Svc. Its tabs are driven by Puppeteer over WebDriver BiDi, by privileged scripts where BiDi has no command, and
+// by polling on the extension's own pages, for which BiDi sends no events (Mozilla bug 1755014).
 import { once } from 'node:events';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
-// Malicious servers and DNS zones. Servers over QUIC and TCP, three at a time besides a working one: each race stays
-// within its limits, while forecasts and the other race continue. (Neither transport offers certificate compression, so
-// decompression bombs are impossible.) Zones of thousands of addresses, services with thousands more, endless aliases:
-// the cost to others and to this machine is bounded, whatever the zone contains.
+// Malicious servers and DNS zones: each race stays within its limits, while forecasts and other races continue, and the
+// cost to others and to this machine is bounded. (Neither transport offers certificate compression, so decompression
+// bombs are impossible.)
 import { writeFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';

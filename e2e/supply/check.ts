@@ -1,7 +1,6 @@
-// Checks third-party code: `locks`, that everything that is downloaded is pinned by version and digest and comes from
-// its language's public registry, so that npm, cargo, Go and pip themselves detect a registry, mirror or network that
-// delivers other bytes; `licences`, that bundled code may be distributed. Prints the faults and exits with 1. Run: node
-// e2e/supply/check.ts locks|licences
+// Checks third-party code and exits with 1 if there are faults. `check.ts locks`: every download is pinned by version
+// and digest and comes from its language's public registry, so that npm, cargo, Go and pip detect other bytes.
+// `check.ts licences`: bundled code may be distributed.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,6 @@
-// The ledger's database, migrated to the newest version; every module of the ledger uses it. Durability is the
-// browser's default (`relaxed`): what is committed survives the browser, but not a power failure. A migration runs
-// inside the browser's upgrade transaction: if it fails, or the browser is terminated, the previous version stays
-// intact. What a failing IndexedDB means for the user is said in words: the browser's own errors name causes, not
-// consequences.
+// The ledger's database, migrated to the newest version inside the browser's upgrade transaction: if a migration fails,
+// the previous version stays intact. Durability is the browser's default (`relaxed`): what is committed survives the
+// browser, but not a power failure. Errors are explained by their consequences, which the browser's own do not name.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type VerdictAsText, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';

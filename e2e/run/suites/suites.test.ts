@@ -1,7 +1,6 @@
 // How each suite is counted, and the rules that decide whether `npm test` may report success. cargo's output format is
-// not stable, so its parser is tested against real samples; Playwright's report is typed by its own types; unit tests
-// run under the real `node --test`: the reporter with misbehaving files, and the seed where it must arrive, in property
-// tests.
+// not stable, so its parser is tested against real samples; unit tests run under the real `node --test`: the reporter
+// with misbehaving files, and the seed in property tests.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 // The main use case: a site is HTTP/2 on the first visit and HTTP/3 on the next, and browser, toolbar, popup and every
-// format of the exported report say so, with our own server and with Caddy as the independent one. Forecasts, requested
-// before every navigation, are scored against the protocol the browser used. Of visits to third-party servers the report
-// counts each response under the protocol that its server logged.
+// format of the exported report say so, with our own server and with Caddy; forecasts are scored. On third-party
+// servers the report counts each response under the protocol that the server logged.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { navigationProtocol, type Tab, visitUntil } from '../../browsers/browser.ts';

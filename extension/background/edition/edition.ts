@@ -1,7 +1,6 @@
-// What each browser's edition implements, and what the webRequest events of both have in common: how they are passed on,
-// and what is kept of headers and redirect chains. The background imports one implementation as `#edition`; the build
-// leaves the other out, and unit tests run with Chromium's. Runs for every request of every page, so it does as little
-// as possible.
+// What each browser's edition implements, and what the webRequest events of both have in common. The background imports
+// one implementation as `#edition`; the build leaves the other out, and unit tests run with Chromium's. Runs for every
+// request of every page, so it does as little as possible.
 
 import { MAX_ALT_SVC_CHARS, printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';

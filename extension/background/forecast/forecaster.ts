@@ -1,7 +1,6 @@
-// Asks the helper before each navigation which protocols the page's origins will use. The page's own origin is sent
-// alone and in the event handler (in Firefox once it has confirmed the user's consent), so that nothing else delays its
-// answer; the origins that the site used before follow in a second message, from memory or from the ledger. A forecast
-// waits for its document's commit, or until its tab navigates again, and then belongs to that page.
+// Asks the helper before each navigation which protocols the page's origins will use: first about the page's own origin
+// alone, in the event handler (in Firefox after confirming the user's consent), so that nothing delays its answer; then
+// about the origins that the site used before. A forecast belongs to the document that the navigation commits.
 import { type Forecast, MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';

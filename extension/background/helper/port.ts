@@ -1,7 +1,6 @@
-// The only user of the native port: one long-lived connection, numbered requests, replies validated against the wire's
-// schemas; an invalid reply fails its own request. Requests are sent without waiting for the answer to hello, because
-// the port keeps their order. A connection lasts until the helper exits or sends garbage; then it is reopened, after a
-// pause that grows each time until a connection has lasted.
+// The only user of the native port: one long-lived connection, numbered requests, and replies validated against the
+// wire's schemas. Requests do not wait for the answer to hello, because the port keeps their order. A connection lasts
+// until the helper exits or violates the protocol; it is then reopened after a pause that grows with each failure.
 
 import { type Reply, replySchema } from '@photofinish/shared/port/reply';
 import { MAX_WHOLE_REPLY_BYTES, type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';

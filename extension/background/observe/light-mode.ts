@@ -1,7 +1,6 @@
-// Light mode: whether it is the observation mode, and what no event reports in it and pages report instead. Holding the
-// permission for webRequest proves nothing: Chromium counts the extensions that hold it when it loads and unloads them,
-// so for one that was given the permission later no request passes through its events until the browser starts again
-// (measured on 156). The first event is the proof, and session storage keeps it until the browser exits.
+// Light mode: whether it is in effect, and what pages report in it instead of events. Holding the webRequest permission
+// proves nothing: until Chromium restarts, an extension that was granted it later receives no events (measured on 156).
+// The first event is the proof, and session storage keeps it until the browser exits.
 
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';

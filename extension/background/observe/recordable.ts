@@ -1,8 +1,6 @@
-// The one check before anything is kept: private windows and the sites that the user excluded. `mayRecord` is called
-// before a request, a navigation or a batch gets any further, so that what is rejected is never stored, forecast or
-// sent. Browsers report a private window per tab (Firefox also per request), and what a tab shows decides for all of
-// its frames. Of an excluded site, the origins are rejected on other sites' pages too: on their own (`origin`), because
-// after a redirect only the join of request and timing tells which origin answered.
+// The one check before anything is kept, forecast or sent: private windows and the sites that the user excluded.
+// Browsers report a private window per tab (Firefox also per request). Origins of an excluded site are rejected on
+// other sites' pages too, but only after the join, because after a redirect only that knows which origin answered.
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownTab } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';

@@ -1,7 +1,6 @@
 // The table of answered requests that webRequest saw and no timing entry has claimed yet. A claim joins the two halves
-// of one request; what is not claimed in time was missed by the content script and is counted as missed. Kept only in
-// the service worker's memory: an entry is made when a request ends and lives until it is claimed, or until SETTLE_MS
-// later, when it is returned as missed.
+// of one request; what is not claimed within SETTLE_MS was missed by the content script and is counted as missed. Kept
+// only in the background's memory.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { dropOldest } from '../../common/drop-oldest.ts';

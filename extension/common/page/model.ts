@@ -1,7 +1,6 @@
-// What one page in a tab did, for the popup and the toolbar: plain data that can be stored as it is. A page lives from
-// its document's commit (or its first batch, if the service worker was not running at the commit) until its tab shows
-// another document and MAX_PAGES newer ones exist; it survives the termination of the service worker in
-// `storage.session`. All functions are pure.
+// What one page in a tab did, for the popup and the toolbar: plain data, kept in `storage.session`. A page lives from
+// its document's commit (or its first batch, if the background was not running then) until its tab shows another
+// document and MAX_PAGES newer ones exist. All functions are pure.
 
 import type { Forecast } from '@photofinish/shared/port/wire';
 import { countRequest, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';

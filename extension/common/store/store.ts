@@ -1,7 +1,6 @@
 // What is kept beside the ledger and must be neither readable nor writable by a page: options, names of networks, the
-// state of steering. Each has one owner, which validates what is read; this is the interface to it. The background
-// keeps the data (`background/store/open-store.ts`), and pages ask the background (`common/store/page-store.ts`),
-// because Firefox denies databases to pages in private windows.
+// state of steering. The background keeps it (`background/store/open-store.ts`), and pages ask the background
+// (`common/store/page-store.ts`), because Firefox denies databases to pages in private windows.
 
 export const STORE_KEYS = ['settings', 'network-names', 'steering'] as const;
 export type StoreKey = (typeof STORE_KEYS)[number];
