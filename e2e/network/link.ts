@@ -152,7 +152,7 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
 }
 
 /** Queue limit of a link, including delayed packets: none may be lost to a full queue unless the shape limits it. */
-const ROOM_PACKETS = 100_000;
+const LINK_QUEUE_PACKETS = 100_000;
 /** The default of `Shape`. */
 const DEFAULT_QUEUE_PACKETS = 1000;
 /** netem includes the Ethernet header in the packet size. */
@@ -184,7 +184,7 @@ export function netemText(shape: Shape): string[] {
   const why = beyondNetem(shape);
   if (why !== null) throw new RangeError(why);
   const { delayMs = 0, loss, rateMbps, queuePackets = DEFAULT_QUEUE_PACKETS } = shape;
-  const limit = rateMbps === undefined ? ROOM_PACKETS : queuePackets;
+  const limit = rateMbps === undefined ? LINK_QUEUE_PACKETS : queuePackets;
   const rate = rateMbps === undefined ? ['0bit'] : [`${rateMbps}mbit`, String(-ETHERNET_HEADER_BYTES)];
   return [
     ...['limit', String(limit), 'delay', `${delayMs}ms`],

@@ -242,10 +242,10 @@ async function whyNoNamespaces(): Promise<string | null> {
   return null;
 }
 
-const answers = new Map<LinkKind['kind'], Promise<string | null>>();
+const reasons = new Map<LinkKind['kind'], Promise<string | null>>();
 
-async function ask(kind: LinkKind['kind']): Promise<string | null> {
-  const why = await (answers.get('veth') ?? whyNoNamespaces());
+async function findReason(kind: LinkKind['kind']): Promise<string | null> {
+  const why = await (reasons.get('veth') ?? whyNoNamespaces());
   if (why !== null || kind === 'veth') return why;
   // A `shaped` link may need the forwarder too: netem cannot reproduce every shape.
   if (!existsSync(TUN)) return `there is no ${TUN}`;
@@ -254,8 +254,8 @@ async function ask(kind: LinkKind['kind']): Promise<string | null> {
 
 /** Why `openNetwork` cannot work here with that kind of link; null if it can. */
 export function networkUnavailable(kind: LinkKind['kind']): Promise<string | null> {
-  const known = answers.get(kind) ?? ask(kind);
-  answers.set(kind, known);
+  const known = reasons.get(kind) ?? findReason(kind);
+  reasons.set(kind, known);
   return known;
 }
 

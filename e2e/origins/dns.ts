@@ -53,7 +53,7 @@ const PROCESS = fileURLToPath(import.meta.url);
 const TTL_SECONDS = 60;
 const TYPES = { A: 1, CNAME: 5, AAAA: 28, HTTPS: 65 } as const;
 /** A compression pointer to the query's name (RFC 1035 section 4.1.4), so that 4,000 records fit into one message. */
-const ASKED_NAME = Buffer.of(0xc0, 0x0c);
+const QUERIED_NAME = Buffer.of(0xc0, 0x0c);
 const CLASS_IN = 1;
 const ANSWER_COUNT_AT = 6;
 /** Larger responses are truncated over UDP, and the client retries over TCP. */
@@ -111,7 +111,7 @@ function dataOf(record: Data): Buffer {
 function recordOf(kind: keyof typeof TYPES, data: Buffer): Buffer {
   const ttl = Buffer.alloc(4);
   ttl.writeUInt32BE(TTL_SECONDS);
-  return Buffer.concat([ASKED_NAME, u16(TYPES[kind]), u16(CLASS_IN), ttl, u16(data.length), data]);
+  return Buffer.concat([QUERIED_NAME, u16(TYPES[kind]), u16(CLASS_IN), ttl, u16(data.length), data]);
 }
 
 type Data = string | HttpsRecord | RawRecord;

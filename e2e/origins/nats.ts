@@ -16,7 +16,7 @@ type Ports = v.InferOutput<typeof portsSchema>;
 export interface NatsOptions {
   /** Whether every message is on the disk before it is acknowledged; default: by the server's own default, later. */
   readonly syncsAlways?: boolean;
-  /** The only user; default: everybody is welcome. */
+  /** The only user; default: no authentication. */
   readonly user?: { readonly name: string; readonly password: string };
   /** Certificate and key, PEM; default: there is no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };

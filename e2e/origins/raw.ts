@@ -158,13 +158,12 @@ export const HTTP1_ACTS = {
 
 interface UdpPeer {
   readonly port: number;
-  /** Resolves with the first datagram. */
-  readonly asked: Promise<void>;
+  readonly firstDatagram: Promise<void>;
   stop(): void;
 }
 
 /** One reserved to exercise version negotiation (RFC 9000 section 15), and one that is unregistered. */
-const VERSIONS_OF_NOBODY = [0x0a0a0a0a, 0xfeedf00d];
+const UNSUPPORTED_VERSIONS = [0x0a0a0a0a, 0xfeedf00d];
 /** Header form and fixed bit of a long header (RFC 9000 section 17.2). */
 const LONG_HEADER = 0xc0;
 /** In a long header, flags and version precede the length of the destination connection ID. */
@@ -174,13 +173,13 @@ async function listenUdp(
   answer: (socket: UdpSocket, datagram: Buffer, port: number) => void,
 ): Promise<UdpPeer> {
   const socket = createSocket('udp4');
-  const asked = once(socket, 'message').then(() => {});
+  const firstDatagram = once(socket, 'message').then(() => {});
   // Stopped before a datagram arrived: nothing awaits it any more.
-  asked.catch(() => {});
+  firstDatagram.catch(() => {});
   socket.on('message', (datagram, sender) => answer(socket, datagram, sender.port));
   socket.bind(0, LOOPBACK);
   await once(socket, 'listening');
-  return { port: socket.address().port, asked, stop: () => socket.close() };
+  return { port: socket.address().port, firstDatagram, stop: () => socket.close() };
 }
 
 /** Accepts every datagram and never responds. */
@@ -201,8 +200,8 @@ export function startNoise(): Promise<UdpPeer> {
 function versionNegotiation(initial: Buffer): Buffer {
   const destinationEnd = DESTINATION_LENGTH_AT + 1 + (initial[DESTINATION_LENGTH_AT] ?? 0);
   const sourceEnd = destinationEnd + 1 + (initial[destinationEnd] ?? 0);
-  const versions = Buffer.alloc(4 * VERSIONS_OF_NOBODY.length);
-  for (const [index, version] of VERSIONS_OF_NOBODY.entries()) versions.writeUInt32BE(version, 4 * index);
+  const versions = Buffer.alloc(4 * UNSUPPORTED_VERSIONS.length);
+  for (const [index, version] of UNSUPPORTED_VERSIONS.entries()) versions.writeUInt32BE(version, 4 * index);
   return Buffer.concat([
     Buffer.from([LONG_HEADER, 0, 0, 0, 0]),
     initial.subarray(destinationEnd, sourceEnd),

@@ -403,7 +403,7 @@ test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ testbed }) =
   const child = spawn(PHOTOFINISH, raceArguments(silence.port, 'h3', testbed.chains.caPath));
   const exited = once(child, 'exit');
   const printed = text(child.stdout);
-  await silence.asked;
+  await silence.firstDatagram;
   child.kill('SIGINT');
   expect(await exited).toEqual([130, null]);
   silence.stop();

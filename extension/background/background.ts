@@ -259,7 +259,7 @@ async function beginRecording(loaded: Settings): Promise<void> {
   settings = loaded;
   recordable.follow(settings);
   const tabs = await knownTabs(settings.neverRecord.length > 0);
-  // Settings that changed meanwhile may need what was not asked for.
+  // The settings may have changed meanwhile, and need the tabs' URLs now.
   if (settings !== loaded) return beginRecording(settings);
   recordable.begin(tabs);
 }

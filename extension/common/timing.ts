@@ -10,7 +10,7 @@ export const MAX_BATCH_ENTRIES = 400;
 /** What a page may report in an hour; requests beyond it are counted by webRequest alone (as missed), if at all. */
 export const MAX_PAGE_ENTRIES = 10_000;
 
-/** A page whose clock was ahead, or that lies: what it reports has happened by now. */
+/** A page's clock may be ahead, or the page may lie: nothing that it reports is in the future. */
 function byNow(atMs: number): number {
   const nowMs = Date.now();
   return isTooLate(atMs, nowMs) ? nowMs : atMs;
@@ -45,7 +45,7 @@ const timingSchema = v.object({
   initiator: v.optional(v.pipe(v.string(), v.maxLength(32)), ''),
   /** The response's status; 0 when hidden. */
   status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999)), 0),
-  /** It, or an earlier response of this URL in the document, had a part of the whole (206). */
+  /** It, or an earlier response for this URL in the document, was partial (206). */
   partial: v.optional(v.boolean(), false),
   /**
    * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the

@@ -107,7 +107,7 @@ function visitsOf(record: OriginRecord | undefined, race: OriginRace | undefined
   return currentAdvertisement(record, race) === null ? null : record.visitsSinceAdvertised;
 }
 
-/** Whether these are certainly one network: labels that stand for no certain network equal nothing. */
+/** Whether both labels certainly name the same network. */
 function isRacedNetwork(network: string | undefined, race: OriginRace | undefined): boolean {
   return network !== undefined && network === race?.network && isRecognisable(network);
 }
@@ -251,7 +251,7 @@ function withRemarks({ code, findings }: Verdict, remarks: readonly SharedMessag
   };
 }
 
-/** Of what stands for many origins nothing can be said about HTTP/3, only why it is there. */
+/** A row that stands for many origins has no verdict on HTTP/3, only the reason for the row. */
 const VERDICT_OF_OTHERS: Verdict = {
   code: 'unknown',
   findings: [

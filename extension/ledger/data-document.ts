@@ -250,7 +250,7 @@ function createValidator(nowMs: number) {
       if (!v.is(SCHEMAS[section], row))
         throw new DataError(
           'bad-row',
-          `row ${rows[section]} of ${section} has a text that is too long once it can be read`,
+          `row ${rows[section]} of ${section} has a text that is too long once its invisible characters are escaped`,
         );
       return { section, row } as Piece;
     }

@@ -72,7 +72,7 @@ export interface ImportResult {
   readonly future: number;
   /** Rows that were left out because their site is never recorded, and totals of nothing else. */
   readonly excluded: number;
-  /** Rows that were left out because they say what another browser did. */
+  /** Rows that were left out because they describe what another browser did. */
   readonly foreign: number;
   /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
@@ -120,7 +120,7 @@ function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => Ro
 
 /**
  * Imports a file's data, except rows dated later than tomorrow and those of sites that are never recorded. Of another
- * browser's file only the races are imported, because the other rows would be told as what this browser did. The whole
+ * browser's file only the races are imported, because the other rows would be shown as what this browser did. The whole
  * file is validated first; a DataError says why it is rejected, and then nothing has changed. Settings are taken from
  * the file as far as consent was given, and networks that have a name here keep it. Rows are merged: of two rows with
  * one key the one that counted more is kept (see `merge.ts`), so importing a file again changes nothing, and completes

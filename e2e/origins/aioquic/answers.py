@@ -50,13 +50,13 @@ class Peer(QuicConnectionProtocol):
             self.connected()
             self.transmit()
         elif isinstance(event, StreamDataReceived) and event.stream_id % 4 == 0 and event.end_stream:
-            self.asked(event.stream_id)
+            self.request_received(event.stream_id)
             self.transmit()
 
     def connected(self):
         self.control = self.open_stream(CONTROL_STREAM, settings((MAX_FIELD_SECTION_SIZE, 65536)))
 
-    def asked(self, stream):
+    def request_received(self, stream):
         pass
 
     def open_stream(self, kind, data=b""):
@@ -69,7 +69,7 @@ class Peer(QuicConnectionProtocol):
 
 
 class Answer(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200) + frame(DATA, b"hello"), end=True)
 
 
@@ -80,7 +80,7 @@ class Silent(Peer):
 class StreamTooMany(Peer):
     """Opens a stream that the client has not allowed (RFC 9000 section 4.6)."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self._quic._remote_max_streams_bidi = 1
         self._quic.send_stream_data(self._quic.get_next_available_stream_id(), b"x")
 
@@ -88,11 +88,11 @@ class StreamTooMany(Peer):
 class Late(Answer):
     """Responds long after a race has ended."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         asyncio.get_running_loop().call_later(LATE_S, self.answer, stream)
 
     def answer(self, stream):
-        super().asked(stream)
+        super().request_received(stream)
         self.transmit()
 
 
@@ -126,47 +126,47 @@ class SettingsTwice(Peer):
 class DataFirst(Peer):
     """Sends a body before its header section (RFC 9114 section 4.1)."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, frame(DATA, b"hello"), end=True)
 
 
 class GoAway(Peer):
     """Processes nothing, including the request under way."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(self.control, frame(GOAWAY, encode_uint_var(0)))
 
 
 class GoAwayAndClose(GoAway):
-    def asked(self, stream):
-        super().asked(stream)
+    def request_received(self, stream):
+        super().request_received(stream)
         asyncio.get_running_loop().call_later(INTERVAL_S, self.close, H3_NO_ERROR)
 
 
 class Reject(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self._quic.reset_stream(stream, H3_REQUEST_REJECTED)
 
 
 class Reset(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self._quic.reset_stream(stream, H3_INTERNAL_ERROR)
 
 
 class WantOlderHttp(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self._quic.reset_stream(stream, H3_VERSION_FALLBACK)
 
 
 class CloseWhenAsked(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self._quic.close(error_code=H3_INTERNAL_ERROR, reason_phrase="out of order")
 
 
 class Drip(Peer):
     """A header section, followed by an endless slow trickle of bytes."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200, (b"alt-svc", b'h3=":443"')))
         self.dripping = asyncio.ensure_future(self.drip(stream))
 
@@ -183,19 +183,19 @@ def lines(count, size):
 
 
 class LargeHeader(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200, *lines(12, 10_000)), end=True)
 
 
 class HugeHeader(Peer):
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200, *lines(30, 10_000)), end=True)
 
 
 class EndlessBody(Peer):
     """One frame that declares an absurd length, and sends as much of it as flow control allows."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200) + encode_uint_var(DATA) + encode_uint_var(2**40))
         for _ in range(64):
             self.send(stream, BODY_CHUNK)
@@ -210,14 +210,14 @@ class WideAnswer(Peer):
         self._quic._max_datagram_size = WIDE_DATAGRAM_BYTES
         self._quic._loss._cc.congestion_window = 2**30
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(200) + frame(DATA, bytes(WIDE_BODY_BYTES)), end=True)
 
 
 class Misdirected(Peer):
     """The body, which does not matter, never ends."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, headers(421))
 
 

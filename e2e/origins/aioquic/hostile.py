@@ -143,27 +143,27 @@ class Endless(answers.Peer):
 
 
 class Interim(Endless):
-    def asked(self, stream):
+    def request_received(self, stream):
         early = answers.headers(103, (b"link", b"x" * STATUS_103_BYTES))
         self.begin(stream, b"", early)
 
 
 class EndlessHeader(Endless):
-    def asked(self, stream):
+    def request_received(self, stream):
         self.begin(stream, encode_uint_var(answers.HEADERS) + encode_uint_var(2**40), CHUNK)
 
 
 class UnknownFrames(Endless):
     """Frames of a reserved type, which must be ignored (RFC 9114 section 7.2.8), on the control stream."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.begin(self.control, b"", answers.frame(UNKNOWN_FRAME, CHUNK))
 
 
 class QpackBomb(answers.Peer):
     """Two bytes decode to eighty."""
 
-    def asked(self, stream):
+    def request_received(self, stream):
         self.send(stream, answers.frame(answers.HEADERS, QPACK_PREFIX + QPACK_LONGEST * QPACK_LINES), end=True)
 
 

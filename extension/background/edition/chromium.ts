@@ -16,10 +16,7 @@ type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErr
 type HeadDetails = chrome.webRequest.OnResponseStartedDetails | chrome.webRequest.OnBeforeRedirectDetails;
 
 const NOT_MODIFIED = 304;
-/**
- * Opaque Response Blocking decides by a response's headers and body, so there was a response; nothing else is reported
- * of it.
- */
+/** Opaque Response Blocking decides by a response's headers and body, so a response had arrived. */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** Reported as blocked, or as complete and without any header. */
@@ -68,7 +65,7 @@ export function createChromiumObserver(sink: RequestSink) {
   };
 
   return {
-    // A page reports its document when that takes long, and would then find no request of it.
+    // A page reports a slow document before its end, and would then find no request for it.
     documentStarted(details: chrome.webRequest.OnResponseStartedDetails): void {
       if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, true));
     },

@@ -107,7 +107,7 @@ export interface RequestDetails {
   readonly responseHeaders?: chrome.webRequest.HttpHeader[] | undefined;
 }
 
-/** What an ended request has of it; `by` is the origin of the initiator, as in `TimingRequest`. */
+/** The fields of an ended request; `by` is the origin of the initiator, as in `TimingRequest`. */
 export function requestFields(details: RequestDetails, by: string | null, chains: Chains) {
   const { requestId, tabId, documentId = null, type, timeStamp, fromCache, responseHeaders } = details;
   const url = comparableUrl(details.url);

@@ -204,7 +204,7 @@ export class Races {
     const { origin } = order;
     const waiting = this.#waiting.get(origin);
     const running = this.#running.get(origin);
-    // The result of a discarded race is reported to nobody, and a visit triggers one only because the origin has none
+    // The result of a discarded race is not reported, and a visit triggers one only because the origin has none
     // yet: the user's race is reported, and yields the gain.
     const follows = running?.order.reason === 'navigation' && order.reason === 'click';
     if (running?.discarded === false && !follows) return;

@@ -23,7 +23,7 @@ export interface BatchQueueDeps {
   readonly knownDocuments: () => Promise<KnownDocuments>;
   readonly recordable: Recordable;
   readonly table: RequestTable;
-  /** The batch with what its document can tell beyond it, before it is recorded. Never rejects. */
+  /** Adds to a batch what its document can tell, before it is recorded. Never rejects. */
   readonly completed: (batch: TimingBatch, sender: Sender) => Promise<TimingBatch>;
   /** Why the newest batch could not be recorded; null if it was. */
   readonly onTrouble: (words: string | null) => void;
@@ -101,7 +101,7 @@ export function openBatchQueue(deps: BatchQueueDeps) {
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 
-  // Each is over when what had failed works again, whatever else works meanwhile.
+  // Each is cleared only by a success of its own kind.
   const troubles = { reported: null as string | null, missed: null as string | null };
   const setTrouble = (what: keyof typeof troubles, text: string | null): void => {
     troubles[what] = text;

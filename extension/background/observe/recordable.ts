@@ -23,7 +23,7 @@ interface RecordSubject {
   /** URL of the outermost page, also for its frames. */
   readonly pageUrl?: string;
   readonly site?: string;
-  /** What answered or would be asked about, whatever page it was for. */
+  /** The origin that responded, or that a forecast would be about, on any page. */
   readonly origin?: Origin;
   readonly request?: EndedRequest;
   /** It belongs to what its tab shows now, as a request that has just ended does. */

@@ -89,7 +89,7 @@ function proxiedOrigins(
 const SETTLE_WAIT_MS = 3000;
 /** For timings that are here, and wait for their requests. */
 const SETTLE_LATE_MS = 5000;
-/** How often it is looked whether what is waited for is there. */
+/** How often the table is checked for awaited requests. */
 const STEP_MS = 100;
 /** Batches in the ledger that are recognised if they are sent again, as after a page was gone back to. */
 const MAX_RECORDED = 1000;
@@ -133,7 +133,7 @@ export class Recorder {
 
   async #untilReported({ entries }: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
     const { table, nowMs, fullSinceMs, mayRecord } = this.#deps;
-    // Whatever the page says of its clock.
+    // The page's clock may be ahead.
     const endedMs = Math.min(Math.max(...entries.map(({ endMs }) => endMs)), nowMs());
     const usualMs = endedMs + usuallyMs - nowMs();
     if (usualMs > 0) await this.#pause(usualMs);

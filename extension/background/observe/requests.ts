@@ -24,8 +24,8 @@ export interface EndedRequest {
   /** False: it failed before any response arrived. */
   readonly answered: boolean;
   /**
-   * Whether it and the redirects that led to it let the initiator see their timings; null if the browser reveals no
-   * header of it, as with what it blocked.
+   * Whether it and the redirects that led to it let the initiator see their timings; null if the browser reveals none
+   * of its headers, as for a blocked response.
    */
   readonly timingAllowed: boolean | null;
   /** The browser withheld the whole response from the initiator. Unknown for a response that was cut off. */

@@ -55,9 +55,9 @@ function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): 
 }
 
 /**
- * Loads the state and synchronises the browser's rules with it. If there are none, the browser is not even asked for
- * them: from the first call on, Firefox evaluates rules for every request until it exits, also if there is none, which
- * takes about as long as reporting the request to a listener.
+ * Loads the state and synchronises the browser's rules with it. If there are none, the browser is not even queried:
+ * from the first call on, Firefox evaluates rules for every request until it exits, which takes about as long as
+ * reporting the request to a listener.
  */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
   const { value } = await deps.store.get(KEY);
