@@ -136,11 +136,6 @@ export function counterScript(name: string, traffic: Traffic): string {
   ].join('\n');
 }
 
-/** The arguments that make `nft` print a counter for `readCounter`. */
-function counterArguments(name: string): string[] {
-  return ['-j', 'list', 'counter', ...COUNTED.split(' '), name];
-}
-
 /** The number of packets in a counter, from the output of `nft -j list counter`. */
 export function readCounter(json: string): number {
   const { nftables } = JSON.parse(json) as { nftables: { counter?: { packets: number } }[] };
@@ -220,7 +215,8 @@ export async function makeNamespace(name: string): Promise<Namespace> {
       counters += 1;
       const counter = `sent${counters}`;
       await nft(['-f', '-'], counterScript(counter, traffic));
-      return { read: async () => readCounter(await nft(counterArguments(counter))) };
+      const list = ['-j', 'list', 'counter', ...COUNTED.split(' '), counter];
+      return { read: async () => readCounter(await nft(list)) };
     },
   };
 }

@@ -256,11 +256,6 @@ async function uncommitted(): Promise<readonly string[]> {
     .filter((line) => line !== '');
 }
 
-/** The archive, with everything below one directory and the time of the commit. */
-async function sourceArchive(version: string): Promise<Uint8Array> {
-  return git('archive', '--format=zip', '-9', `--prefix=photofinish-${version}/`, 'HEAD');
-}
-
 const versioned = v.object({ version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+$/)) });
 
 async function versionIn(file: string): Promise<string> {
@@ -312,7 +307,10 @@ export async function writeRelease(out: string): Promise<readonly Package[]> {
   };
   for (const edition of EDITIONS)
     await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition, version));
-  if (isGitCheckout()) await write(`photofinish-source-${version}.zip`, await sourceArchive(version));
+  if (isGitCheckout()) {
+    const archive = await git('archive', '--format=zip', '-9', `--prefix=photofinish-${version}/`, 'HEAD');
+    await write(`photofinish-source-${version}.zip`, archive);
+  }
   for (const stage of [stageHelper, stageAddon, stageFixtures])
     names.push(await writePackage(out, version, stage));
   const packages = await Promise.all(names.map((name) => summed(out, name)));

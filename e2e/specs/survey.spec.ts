@@ -51,10 +51,6 @@ function estateHost(index: number, networks: number): EstateHost {
 }
 
 /** The number in a host's name. */
-function estateIndex(name: string): number {
-  return Number(name.slice(1, name.indexOf('.')));
-}
-
 const VANTAGES = ['east', 'blocked', 'lossy'] as const;
 type Vantage = (typeof VANTAGES)[number];
 
@@ -168,7 +164,8 @@ async function openTestbed({ dir, origins: count, networks }: TestbedOptions): P
     inside: hub,
     onRequest: ({ host }) => {
       if (host === null) throw new Error('a survey asks over HTTP/2 and HTTP/3');
-      seen.push({ host, network: estateHost(estateIndex(host), networks).network, atMs: Date.now() });
+      const index = Number(host.slice(1, host.indexOf('.')));
+      seen.push({ host, network: estateHost(index, networks).network, atMs: Date.now() });
     },
   });
   // As in networks that block UDP, the resolver is still reached.

@@ -110,12 +110,12 @@ const forecaster = createForecaster({
   mayAsk: (origin) => recordable.mayRecord({ origin }),
   onArrived: (navigation) =>
     void ready
-      .then((started) => useForecasts(navigation, { ...started, mayRecord: mayCount }, link.network))
+      .then((started) => useForecasts(navigation, { ...started, mayRecord }, link.network))
       .catch(console.error),
   nowMs: preciseNowMs,
 });
 
-function mayCount({ tabId, origin }: Navigation): boolean {
+function mayRecord({ tabId, origin }: Navigation): boolean {
   return recordable.mayRecord({ tabId, pageUrl: origin });
 }
 

@@ -10,11 +10,6 @@ async function showTab(popup: Popup, tabId: number): Promise<void> {
   await popup.tab.goto(`${(await popup.tab.url()).replace(/\?.*/, '')}?tab=${tabId}`);
 }
 
-/** The id of the tab that the popup shows. */
-async function shownTab(popup: Popup): Promise<number> {
-  return Number(new URL(await popup.tab.url()).searchParams.get('tab'));
-}
-
 /**
  * Runs `attack` in every future page at the first moment at which its own scripts could run. What a driver adds runs
  * earlier, before content scripts too, which no page achieves.
@@ -141,7 +136,7 @@ test('a closed tab, and no tab at all, have their own messages', async ({ local,
   const tab = await session.newTab();
   await tab.goto(local.origins.h2only.origin);
   const popup = await session.openPopup(tab);
-  const tabId = await shownTab(popup);
+  const tabId = Number(new URL(await popup.tab.url()).searchParams.get('tab'));
   await tab.close();
   for (const gone of [tabId, 999_999]) {
     await showTab(popup, gone);

@@ -174,28 +174,21 @@ export function noDays(): DaySums {
   return { sites: new Map(), networks: new Set() };
 }
 
-function emptySite(): SiteSum {
-  return { origins: new Map(), navigations: NO_REQUESTS, ...NO_FORECASTS };
-}
-
-function noResponses(): OriginSum {
-  return { counts: NO_REQUESTS, bytes: 0, modes: [], answered: false };
-}
-
-function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const there = map.get(key);
-  if (there !== undefined) return there;
-  const made = make();
-  map.set(key, made);
-  return made;
+function insert<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
+  map.set(key, value);
+  return value;
 }
 
 /** Adds rows. */
 export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
   for (const row of rows) {
     sums.networks.add(row.network);
-    const site = found(sums.sites, row.site, emptySite);
-    const origin = found(site.origins, row.origin, noResponses);
+    const site =
+      sums.sites.get(row.site) ??
+      insert(sums.sites, row.site, { origins: new Map(), navigations: NO_REQUESTS, ...NO_FORECASTS });
+    const origin =
+      site.origins.get(row.origin) ??
+      insert(site.origins, row.origin, { counts: NO_REQUESTS, bytes: 0, modes: [], answered: false });
     origin.counts = addCounts(origin.counts, row.counts);
     origin.bytes += row.bytes;
     origin.modes = unitedModes(origin.modes, row.modes);
