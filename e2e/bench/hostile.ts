@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { type HostPort, openHelper, raceBesideForecasts, type SideBySide, sayHello } from '../helper/port.ts';
-import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
+import { openHostileTargets, ZONE_HOST } from '../origins/hostile.ts';
 import { certificateOf, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
@@ -33,8 +33,8 @@ const local = await startOrigins({ origins: {}, certificateHosts: [PEER_HOST] })
 closing.defer(local.stop);
 const { certPath, keyPath } = certificateOf(local, PEER_HOST);
 const identity = { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') };
-const [world, { resolver, refusedPort, silentPort, peerPorts }] = await openHostileWorld(identity);
-closing.defer(async () => void (await world.terminate()));
+const [targetsWorker, { resolver, refusedPort, silentPort, peerPorts }] = await openHostileTargets(identity);
+closing.defer(async () => void (await targetsWorker.terminate()));
 const config = join(dir, 'config.json');
 const idleConfig = join(dir, 'idle.json');
 const settings = {

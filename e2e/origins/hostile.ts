@@ -149,7 +149,7 @@ export async function startHostile(name: HostilePeer, identity: Identity): Promi
 }
 
 /** The targets that the benchmark `hostile` races. */
-export interface HostileWorld {
+export interface HostileTargets {
   /** `address:port` of its DNS server. */
   readonly resolver: string;
   /** Nothing listens there. */
@@ -166,7 +166,7 @@ async function silentEverywhere(): Promise<number> {
   return socket.address().port;
 }
 
-async function openWorld(identity: Identity): Promise<HostileWorld> {
+async function openTargets(identity: Identity): Promise<HostileTargets> {
   const [refusedPort, silentPort] = [await refusingUdpPort(), await silentEverywhere()];
   const zones = { ...manyTargets(refusedPort), ...manyTargets(silentPort) };
   const dns = await startDns({ ...zones, 'warm.test': { A: addresses(1, 39) } });
@@ -175,10 +175,10 @@ async function openWorld(identity: Identity): Promise<HostileWorld> {
 }
 
 /** Opens it on a separate thread: its load must not count as the helper's time. The thread is to be terminated. */
-export async function openHostileWorld(identity: Identity): Promise<[Worker, HostileWorld]> {
+export async function openHostileTargets(identity: Identity): Promise<[Worker, HostileTargets]> {
   const thread = new Worker(new URL(import.meta.url), { workerData: identity });
-  const [world] = (await once(thread, 'message')) as [HostileWorld];
-  return [thread, world];
+  const [targets] = (await once(thread, 'message')) as [HostileTargets];
+  return [thread, targets];
 }
 
-if (!isMainThread) parentPort?.postMessage(await openWorld(workerData));
+if (!isMainThread) parentPort?.postMessage(await openTargets(workerData));

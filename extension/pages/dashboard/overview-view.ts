@@ -28,14 +28,14 @@ const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDa
   navigation: { headline: 'dashboardOfNavigations', perDay: 'dashboardNavigationsADay' },
 };
 
-/** A chart by day as a figure, which starts at the newest day with data; `wordsOf` is null for a day without any. */
+/** A chart by day as a figure, which starts at the newest day with data; `textOf` is null for a day without any. */
 function dayDrawing(
   chart: Omit<ShareChart, 'widthPx'>,
   {
-    wordsOf,
+    textOf,
     ...more
   }: Pick<Drawing, 'legend' | 'table' | 'nothing'> & {
-    readonly wordsOf: (index: number) => string | null;
+    readonly textOf: (index: number) => string | null;
   },
 ): Drawing {
   const count = chart.days.length;
@@ -49,7 +49,7 @@ function dayDrawing(
     indexAt: (x, widthPx) => shareChartIndex(widthPx, count, x),
     readout(index) {
       const day = dayText(chart.days[index] ?? '', true);
-      const words = wordsOf(index);
+      const words = textOf(index);
       return words === null
         ? getMessage('dashboardDayNothing', { day })
         : getMessage('dashboardDayText', { day, words });
@@ -80,7 +80,7 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       description: getMessage('dashboardAdoptionDescription', numbers),
     },
     {
-      wordsOf(index) {
+      textOf(index) {
         const value = adoption[index];
         if (value == null || value.known + value.hidden === 0) return null;
         return adoptionText(value, modesAt(index));
@@ -164,7 +164,7 @@ function ratioDrawing(
       description: getMessage(words.description, { words: ratioText(sum, words) }),
     },
     {
-      wordsOf(index) {
+      textOf(index) {
         const ratio = ratios[index];
         return ratio == null || ratio.of === 0 ? null : ratioText(ratio, words);
       },
