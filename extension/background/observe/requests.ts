@@ -57,8 +57,8 @@ export interface Claim {
   /** The entry was taken before its response was complete, so its request has yet to end. */
   readonly unfinished: boolean;
   /**
-   * When the response arrived, as its event is dated: the first byte of a document's, the last of any other; milliseconds
-   * since the epoch.
+   * When the response arrived, as its event is dated: the first byte of a document's, the last of any other;
+   * milliseconds since the epoch.
    */
   readonly answeredAtMs: number;
 }
