@@ -342,11 +342,11 @@ export class Popup {
         return {
           origin: body.getAttribute('data-origin') ?? '',
           protocol: text('.protocol .name'),
-          requests: Number(text('.requests .value')),
+          requests: Number(text('.requests')),
           // Only its symbol is visible; the protocol is for screen readers.
-          forecast: text('.foretold') || text('.forecast .value'),
+          forecast: text('.foretold') || text('.forecast'),
           scored: sign?.matches('.right') ? 'right' : sign?.matches('.wrong') ? 'wrong' : null,
-          race: text('.race .value'),
+          race: text('.race'),
         };
       }),
     );

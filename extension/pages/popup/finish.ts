@@ -127,20 +127,13 @@ function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void 
   caption.replaceChildren(...(page.state === 'failed' ? [words] : [`${words} · `, scored]));
 }
 
-const SIGNS = {
-  right: ['popupRight', '✓ '],
-  wrong: ['popupWrong', '✗ '],
-  open: ['popupOpen', '○ '],
-} as const;
+const SIGNS = { right: 'popupRight', wrong: 'popupWrong', open: 'popupOpen' } as const;
 
-/** Tick, cross or ring; the meaning and the forecast protocol are for screen readers. */
+/** Tick, cross or ring, from the style sheet; the meaning and the forecast protocol are for screen readers. */
 export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protocol: string): HTMLElement {
   if (result === 'none') return make('span', `sign ${result}`, protocol);
-  const [word, mark] = SIGNS[result];
-  const glyph = make('span', 'glyph', mark);
-  glyph.setAttribute('aria-hidden', 'true');
-  const unseen = make('span', 'unseen', `${getMessage(word)} `, make('span', 'foretold', protocol));
-  return make('span', `sign ${result}`, unseen, glyph);
+  const foretold = make('span', 'foretold', protocol);
+  return make('span', `sign ${result}`, make('span', 'unseen', `${getMessage(SIGNS[result])} `, foretold));
 }
 
 /** The section below the summary; hidden if there is no origin to race. */

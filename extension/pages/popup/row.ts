@@ -103,6 +103,7 @@ function toggle(row: Row, rowContext: () => RowContext): void {
   row.detail = detail;
   detail.line.hidden = !detail.line.hidden;
   row.opener.setAttribute('aria-expanded', String(!detail.line.hidden));
+  row.body.classList.toggle('open', !detail.line.hidden);
   updateDetail(row, rowContext());
 }
 
@@ -183,9 +184,9 @@ export function makeLine() {
       mark: part(body, '.mark-box'),
       protocol: part(body, '.name'),
       tag: part(body, '.tag'),
-      requests: part(body, '.requests .value'),
-      forecast: part(body, '.forecast .value'),
-      race: part(body, '.race .value'),
+      requests: part(body, '.requests'),
+      forecast: part(body, '.forecast'),
+      race: part(body, '.race'),
     },
   };
 }
