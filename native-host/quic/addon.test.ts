@@ -6,9 +6,11 @@ import { X509Certificate } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { getCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { type AttemptOptions, loadQuicAddon } from './addon.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -147,4 +149,37 @@ test('a cancelled attempt does not keep the process alive', async () => {
   const cwd = fileURLToPath(new URL('.', import.meta.url));
   const child = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd });
   assert.equal(child.stdout.trim(), 'cancelled');
+});
+
+test('a thread that ends during a handshake frees its socket, and others shake hands', async () => {
+  const { socket, port } = await silence();
+  const script = `
+    const { workerData } = require('node:worker_threads');
+    import(workerData.addon).then(({ loadQuicAddon }) => {
+      const { QuicAttempt, TrustStore } = loadQuicAddon();
+      new QuicAttempt(new TrustStore(workerData.roots, []), workerData.options).connect(() => {});
+    });
+  `;
+  const worker = new Worker(script, {
+    eval: true,
+    workerData: {
+      addon: new URL('./addon.ts', import.meta.url).href,
+      roots: BUNDLED.slice(0, 3),
+      options: options({ port, handshakeTimeoutMs: 600_000 }),
+    },
+  });
+  const [, { port: clientPort }] = await once(socket, 'message');
+  await worker.terminate();
+  // Until then the port is in use.
+  for (let isFree = false; !isFree; await setTimeout(10)) {
+    const client = createSocket('udp4').bind(clientPort, LOOPBACK);
+    isFree = await once(client, 'listening').then(
+      () => true,
+      () => false,
+    );
+    client.close();
+  }
+  socket.close();
+  const result = await new QuicAttempt(trust, options({ port: await refusedPort() })).connect();
+  assert.equal(result.outcome === 'failed' && result.failure.code, 'udp-refused');
 });

@@ -4,7 +4,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use napi::bindgen_prelude::{Error, Result, Status, Uint8Array, create_custom_tokio_runtime};
+use napi::Env;
+use napi::bindgen_prelude::{
+    AsyncBlock, AsyncBlockBuilder, Error, Result, Status, Uint8Array, create_custom_tokio_runtime,
+};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use photofinish_quic as core;
@@ -48,7 +51,7 @@ impl TrustStore {
     /// PEM texts. `bundled`: publicly known roots; `extra`: those of the system and of the user.
     /// Throws when a text is no certificate or when no usable root is left. `postQuantum`: whether attempts offer a key
     /// share with ML-KEM, as they do by default.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(
         bundled: Vec<String>,
         extra: Vec<String>,
@@ -98,6 +101,11 @@ enum Phase {
 /// An established attempt holds a socket until `request` ends or `cancel` is called.
 #[napi]
 pub struct QuicAttempt {
+    // Shared with the futures: when a Node thread ends, this object is freed whether or not one of them is pending.
+    inner: Arc<Attempt>,
+}
+
+struct Attempt {
     trust: Arc<core::TrustStore>,
     options: core::ConnectOptions,
     cancel: core::Cancel,
@@ -107,35 +115,65 @@ pub struct QuicAttempt {
 #[napi]
 impl QuicAttempt {
     /// Throws when an argument is wrong. Nothing is sent yet, but all times of the attempt count from this call.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(trust: &TrustStore, options: AttemptOptions) -> Result<Self> {
         // Handing `connect` to the worker thread takes time, too, the longer the busier the machine is.
         let counted_from = Instant::now();
         let options = core::ConnectOptions::try_from(options)?.counted_from(counted_from);
         Ok(Self {
-            trust: trust.inner.clone(),
-            options,
-            cancel: core::Cancel::default(),
-            phase: Mutex::new(Phase::Created),
+            inner: Arc::new(Attempt {
+                trust: trust.inner.clone(),
+                options,
+                cancel: core::Cancel::default(),
+                phase: Mutex::new(Phase::Created),
+            }),
         })
     }
 
     /// Shakes hands. Calls `onFirstDatagram` once, when the peer first shows life. Rejects only when called twice.
     #[napi]
-    pub async fn connect(
+    pub fn connect(
         &self,
+        env: &Env,
         #[napi(ts_arg_type = "() => void")] on_first_datagram: Option<Listener>,
-    ) -> Result<ConnectResult> {
-        match self.enter(Phase::Busy) {
-            Phase::Created => {}
-            Phase::Over if self.cancel.is_cancelled() => {
-                self.enter(Phase::Over);
-                return Ok(Err(core::Failure::Cancelled.into()).into());
-            }
-            other => {
-                self.enter(other);
-                return Err(misuse("connect was called before"));
-            }
+    ) -> Result<AsyncBlock<ConnectResult>> {
+        let attempt = self.inner.clone();
+        AsyncBlockBuilder::new(async move { attempt.connect(on_first_datagram).await }).build(env)
+    }
+
+    /// Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
+    /// Rejects only for a wrong argument, or when there is no established connection to use.
+    #[napi]
+    pub fn request(&self, env: &Env, options: RequestOptions) -> Result<AsyncBlock<RequestResult>> {
+        let attempt = self.inner.clone();
+        AsyncBlockBuilder::new(async move { attempt.request(options).await }).build(env)
+    }
+
+    /// Ends the attempt at once: what is pending resolves with `cancelled`, the peer is told, the
+    /// socket is closed. Does nothing when the attempt is over.
+    #[napi]
+    pub fn cancel(&self) {
+        self.inner.cancel.cancel();
+        self.inner
+            .leave(Phase::Over, |phase| !matches!(phase, Phase::Busy));
+    }
+}
+
+/// Nobody is left to wait for it.
+impl Drop for QuicAttempt {
+    fn drop(&mut self) {
+        self.inner.cancel.cancel();
+    }
+}
+
+impl Attempt {
+    async fn connect(&self, on_first_datagram: Option<Listener>) -> Result<ConnectResult> {
+        let created = self.leave(Phase::Busy, |phase| matches!(phase, Phase::Created));
+        if created.is_none() {
+            return match self.cancel.is_cancelled() {
+                true => Ok(Err(core::Failure::Cancelled.into()).into()),
+                false => Err(misuse("connect was called before")),
+            };
         }
         let mut options = self.options.clone();
         if let Some(listener) = on_first_datagram {
@@ -162,22 +200,16 @@ impl QuicAttempt {
         Ok(result)
     }
 
-    /// Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
-    /// Rejects only for a wrong argument, or when there is no established connection to use.
-    #[napi]
-    pub async fn request(&self, options: RequestOptions) -> Result<RequestResult> {
+    async fn request(&self, options: RequestOptions) -> Result<RequestResult> {
         let request = core::Request::try_from(options)?;
-        let connection = match self.enter(Phase::Over) {
-            Phase::Established(connection) => connection,
-            Phase::Over if self.cancel.is_cancelled() => {
-                return Ok(Err(core::Failure::Cancelled.into()).into());
-            }
-            other => {
-                self.enter(other);
-                return Err(misuse(
+        let established = self.leave(Phase::Over, |phase| matches!(phase, Phase::Established(_)));
+        let Some(Phase::Established(connection)) = established else {
+            return match self.cancel.is_cancelled() {
+                true => Ok(Err(core::Failure::Cancelled.into()).into()),
+                false => Err(misuse(
                     "request needs an established attempt, and can be called once",
-                ));
-            }
+                )),
+            };
         };
         let task = tokio::spawn(async move { connection.request(&request).await });
         Ok(task
@@ -186,20 +218,10 @@ impl QuicAttempt {
             .into())
     }
 
-    /// Ends the attempt at once: what is pending resolves with `cancelled`, the peer is told, the
-    /// socket is closed. Does nothing when the attempt is over.
-    #[napi]
-    pub fn cancel(&self) {
-        self.cancel.cancel();
+    /// Moves on to `next` from such a phase, which it returns; none: the attempt is in another.
+    fn leave(&self, next: Phase, is_such: impl Fn(&Phase) -> bool) -> Option<Phase> {
         let mut phase = lock(&self.phase);
-        if matches!(*phase, Phase::Created | Phase::Established(_)) {
-            *phase = Phase::Over;
-        }
-    }
-
-    /// Moves on to `next` and gives what was before. The lock is not held when it returns.
-    fn enter(&self, next: Phase) -> Phase {
-        std::mem::replace(&mut lock(&self.phase), next)
+        is_such(&phase).then(|| std::mem::replace(&mut *phase, next))
     }
 }
 

@@ -4,7 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use napi::bindgen_prelude::{Error, Result, Status};
+use napi::Env;
+use napi::bindgen_prelude::{AsyncBlock, AsyncBlockBuilder, Error, Result, Status};
 use napi_derive::napi;
 use photofinish_dns as dns;
 use photofinish_quic::Cancel;
@@ -21,7 +22,7 @@ pub struct DnsResolver {
 impl DnsResolver {
     /// `server`: `address:port`; without one the system's configuration as it is now.
     /// Throws when the server is no address, or the system has no configuration to ask with.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(server: Option<String>) -> Result<Self> {
         let client = match server {
             None => dns::Client::system(),
@@ -96,7 +97,7 @@ pub struct DnsQuestion {
 #[napi]
 impl DnsQuestion {
     /// Throws when the name cannot be asked for or the time-out makes no sense. Nothing is sent yet.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(
         resolver: &DnsResolver,
         name: String,
@@ -124,28 +125,38 @@ impl DnsQuestion {
 
     /// Never rejects.
     #[napi]
-    pub async fn ask(&self) -> Result<DnsAnswer> {
+    pub fn ask(&self, env: &Env) -> Result<AsyncBlock<DnsAnswer>> {
         let (client, question, cancel) = (
             self.client.clone(),
             self.question.clone(),
             self.cancel.clone(),
         );
-        // A task of its own, so that a panic ends this question and not the process.
-        let task = tokio::spawn(async move {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => DnsAnswer::failed("the question was cancelled"),
-                answer = client.ask(&question) => answer.into(),
-            }
-        });
-        Ok(task
-            .await
-            .unwrap_or_else(|panic| DnsAnswer::failed(format!("the resolver failed: {panic}"))))
+        AsyncBlockBuilder::new(async move {
+            // A task of its own, so that a panic ends this question and not the process.
+            let task = tokio::spawn(async move {
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => DnsAnswer::failed("the question was cancelled"),
+                    answer = client.ask(&question) => answer.into(),
+                }
+            });
+            Ok(task
+                .await
+                .unwrap_or_else(|panic| DnsAnswer::failed(format!("the resolver failed: {panic}"))))
+        })
+        .build(env)
     }
 
     /// What is pending resolves as failed at once; nothing more is sent.
     #[napi]
     pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Nobody is left to wait for it.
+impl Drop for DnsQuestion {
+    fn drop(&mut self) {
         self.cancel.cancel();
     }
 }
