@@ -185,6 +185,10 @@ impl Failure {
     fn undelivered(error: Arc<io::Error>) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::UdpRefused(error),
+            // So Windows reports it for datagram sockets (WSAECONNRESET in recv).
+            io::ErrorKind::ConnectionReset => {
+                Self::UdpRefused(Arc::new(io::ErrorKind::ConnectionRefused.into()))
+            }
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown => Self::NoRoute(error),
             _ => Self::UdpUnreachable(error),
         }
@@ -416,12 +420,14 @@ mod tests {
     fn a_refused_port_an_unreachable_host_and_no_route_are_told_apart() {
         for (kind, code) in [
             (io::ErrorKind::ConnectionRefused, "udp-refused"),
+            (io::ErrorKind::ConnectionReset, "udp-refused"),
             (io::ErrorKind::HostUnreachable, "udp-unreachable"),
             (io::ErrorKind::NetworkUnreachable, "no-route"),
             (io::ErrorKind::NetworkDown, "no-route"),
         ] {
             let error = SocketError::Undeliverable(Arc::new(kind.into()));
             assert_eq!(Failure::from_socket(&error, "it").code(), code, "{kind}");
+            assert_eq!(Failure::from_opening(kind.into()).code(), code, "{kind}");
         }
     }
 }
