@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::time::Duration;
 
 use photofinish_quic::{Cancel, connect};
 use support::{Authority, options, request, site};
@@ -42,10 +43,17 @@ fn a_thousand_attempts_leave_nothing_behind() {
     let trust = authority.trust();
     client.block_on(async {
         let run = async |round: usize| {
-            let connection =
-                connect(&trust, &options(address), &Cancel::default()).await.expect("handshake");
-            if round.is_multiple_of(2) {
-                connection.request(&request("/")).await.expect("response");
+            let attempt = async {
+                let connection =
+                    connect(&trust, &options(address), &Cancel::default()).await.expect("handshake");
+                if round.is_multiple_of(2) {
+                    connection.request(&request("/")).await.expect("response");
+                }
+            };
+            match round % 5 {
+                // Dropped somewhere in the middle.
+                4 => drop(tokio::time::timeout(Duration::from_millis(round as u64 % 4), attempt).await),
+                _ => attempt.await,
             }
         };
         for round in 0..ATTEMPTS / 2 {
@@ -66,7 +74,7 @@ fn a_thousand_attempts_leave_nothing_behind() {
 async fn settled() -> usize {
     let metrics = tokio::runtime::Handle::current().metrics();
     while metrics.num_alive_tasks() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     open_files()
 }
