@@ -333,8 +333,10 @@ async fn a_response_that_is_cut_off_leaves_its_header_section_and_when_it_came()
     let authority = Authority::new();
     for by_stream in [true, false] {
         let (server, address) = support::server(&authority, "h3");
+        // The other keeps the port open, where a late acknowledgement would be refused.
+        let endpoint = server.clone();
         tokio::spawn(async move {
-            let connection = accept(&server).await;
+            let connection = accept(&endpoint).await;
             let (mut send, _control, _receive) = begin(&connection).await;
             match by_stream {
                 true => send.reset(0x102_u32.into()).expect("open"),
