@@ -1,10 +1,10 @@
 // The charts and their days. Shares: drawn to scale, gaps stay gaps, and every drawing is labelled, well formed and free
 // of injected markup.
-import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DAY_MS, dayOf, daysBetween } from '../../common/records/schema.ts';
+import { useLanguage } from '../../testing/catalogs.ts';
 import { dayStartMs, dayTicks } from './days.ts';
 import { countUpTo, type EcdfChart, ecdfAxisMs, ecdfChartSvg, ecdfMs, ecdfX } from './ecdf-chart.ts';
 import {
@@ -188,6 +188,17 @@ test('medians are written on the drawing', () => {
   assert.match(svg, />H2 50 ms</);
 });
 
+test('the labels of a time axis share one unit, and are numbers of the language', (t) => {
+  t.after(() => useLanguage('en'));
+  const labels = (ms: number) =>
+    [...ecdfChartSvg(distribution([ms], [])).matchAll(/text-anchor="middle"[^>]*>([^<]*)</g)].map(
+      ([, label]) => label,
+    );
+  assert.deepEqual(labels(1800), ['0', '500', '1,000', '1,500 ms']);
+  useLanguage('de');
+  assert.deepEqual(labels(1), ['0', '0,5', '1 ms']);
+});
+
 test('positions and times convert both ways', () => {
   fc.assert(
     fc.property(
@@ -244,4 +255,6 @@ test('weeks are counted from the newest day, months from their first', () => {
   const ticks = dayTicks(year, 14);
   assert.ok(ticks.every(({ index }) => year[index]?.endsWith('-01')));
   assert.match(ticks.map(({ label }) => label).join(), /2026/, 'January says its year');
+  const few = dayTicks(year, 4).map(({ label }) => label);
+  assert.deepEqual(few, ['Nov', 'Mar 2026', 'Jul', 'Nov'], 'so does the first label after it');
 });

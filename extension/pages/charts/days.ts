@@ -24,10 +24,9 @@ export interface DayTick {
 /** Up to this number of days, single days or weeks are labelled; beyond it, months. */
 const MOST_DAYS_BY_WEEK = 62;
 
-function monthText(day: string): string {
+function monthText(day: string, withYear: boolean): string {
   const month = { month: 'short', timeZone: 'UTC' } as const;
-  // January shows which year begins.
-  const options = day.slice(5, 7) === '01' ? { ...month, year: 'numeric' as const } : month;
+  const options = withYear ? { ...month, year: 'numeric' as const } : month;
   return new Intl.DateTimeFormat(catalogLanguage(), options).format(dayStartMs(day));
 }
 
@@ -35,11 +34,15 @@ function monthText(day: string): string {
 export function dayTicks(days: readonly string[], most: number): DayTick[] {
   const limit = Math.max(1, most);
   if (days.length > MOST_DAYS_BY_WEEK) {
-    const firsts = days.flatMap((day, index) =>
-      day.endsWith('-01') ? [{ index, label: monthText(day) }] : [],
-    );
+    const firsts = days.flatMap((day, index) => (day.endsWith('-01') ? [{ day, index }] : []));
     const every = Math.ceil(firsts.length / limit);
-    return firsts.filter((_, i) => i % every === 0);
+    const shown = firsts.filter((_, i) => i % every === 0);
+    return shown.map(({ day, index }, i) => {
+      const year = day.slice(0, 4);
+      // January may be among those without a label.
+      const begins = day.startsWith('01', 5) || (shown[i - 1]?.day ?? year) < year;
+      return { index, label: monthText(day, begins) };
+    });
   }
   const every = [1, 2, 7, 14, 28].find((step) => days.length / step <= limit) ?? days.length;
   // Counted from the newest, so that today always has a label.

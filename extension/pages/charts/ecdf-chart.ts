@@ -15,6 +15,7 @@ import {
   px,
   text,
 } from '@photofinish/shared/drawing/svg';
+import { formatNumber, getMessage } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { haloText, shareGrid } from './paint.ts';
@@ -137,7 +138,8 @@ function axisSvg(chart: EcdfChart): string {
   const x = ecdfX(chart);
   const ticks = axisTicks(chart.maxMs);
   const times = ticks.map((ms, i) => {
-    const label = i === ticks.length - 1 ? formatMs(ms) : String(ms);
+    // All ticks share the unit of the last, which is the only one to say it.
+    const label = i === ticks.length - 1 ? getMessage('milliseconds', { value: ms }) : formatNumber(ms);
     const mark = line(`M${px(x(ms))} ${px(y(0))}v4`, MUTED, 1);
     return mark + text(x(ms), y(0) + FONT_PX + 6, label, { 'text-anchor': 'middle' });
   });
