@@ -27,7 +27,7 @@ test('adoption has a readout by day, and its table omits days without data', () 
   const drawing = adoptionDrawing(overviewOf([DAY], PERIOD, null), 'request', 'a');
   assert.equal(drawing.first, 1, 'the newest day with something');
   assert.equal(drawing.readout(1), 'Nov 20, 2026: HTTP/3 75 % (3 of 4 known), 2 hidden');
-  assert.equal(drawing.readout(0), 'Nov 19, 2026: nothing recorded');
+  assert.equal(drawing.readout(0), 'Nov 19, 2026: no data');
   assert.deepEqual(drawing.table().rows, [['2026-11-20', '3', '1', '2', '75 %']]);
   assert.match(drawing.svg(600), /<desc [^>]*>HTTP\/3 75 % \(3 of 4 known\), 2 hidden over the period/);
   assert.equal(drawing.nothing, null);
@@ -55,6 +55,28 @@ test('origins count once per network too, and the words say so', (t) => {
 test('if nothing was recorded there is a sentence, not an empty chart', () => {
   const drawing = adoptionDrawing(overviewOf([], PERIOD, null), 'request', 'a');
   assert.match(drawing.nothing ?? '', /Nothing was recorded/);
+  const cached = adoptionDrawing(
+    overviewOf([emptyTotal('2026-11-20', 'home')], PERIOD, null),
+    'request',
+    'a',
+  );
+  assert.equal(cached.nothing, 'No response came over the network in this period.');
+});
+
+test('a day whose data are not counted by a basis is a gap there, in words and in the table too', () => {
+  const open = { ...DAY, day: '2026-11-21', navigations: NO_REQUESTS };
+  const drawing = adoptionDrawing(overviewOf([DAY, open], PERIOD, null), 'navigation', 'a');
+  assert.equal(drawing.readout(2), 'Nov 21, 2026: no data');
+  assert.deepEqual(
+    drawing.table().rows.map(([day]) => day),
+    ['2026-11-20'],
+  );
+  assert.match(drawing.svg(600), /Data on 1 of 3 days; the other days are gaps\.<\/desc>/);
+  const today = { fromDay: open.day, toDay: open.day };
+  const one = adoptionDrawing(overviewOf([open], today, null), 'request', 'a');
+  assert.match(one.svg(600), /Data on 1 of 1 day\.<\/desc>/);
+  const none = adoptionDrawing(overviewOf([open], today, null), 'navigation', 'a');
+  assert.equal(none.nothing, 'No navigation was answered over the network in this period.');
 });
 
 const ESTABLISHED = {
@@ -167,6 +189,7 @@ test('ages are shown in their largest whole unit', () => {
   const nowMs = 1e12;
   assert.equal(agoText(nowMs - 30_000, nowMs), 'just now');
   assert.equal(agoText(nowMs - 5 * 60_000, nowMs), '5 min. ago');
+  assert.equal(agoText(nowMs - 25 * 3_600_000, nowMs), '1 day ago', 'which may be the day before yesterday');
   assert.equal(agoText(nowMs - 3 * 86_400_000, nowMs), '3 days ago');
   assert.equal(agoText(nowMs + 5000, nowMs), 'just now', 'clocks differ');
 });

@@ -42,7 +42,8 @@ function formats(): Formats {
     made = {
       language,
       instants: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
-      ages: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+      // Not "yesterday", which 25 hours ago need not be.
+      ages: new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' }),
     };
   return made;
 }

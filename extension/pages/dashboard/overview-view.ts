@@ -22,10 +22,22 @@ import { BASES, type Basis, type Period, type State } from './state.ts';
 /** Share of look-ups in Firefox's own cache that found a fresh entry: paper P1. */
 const FIREFOX_HIT_SHARE = 0.84;
 
-const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDay: MessageKey }> = {
-  request: { headline: 'dashboardOfRequests', perDay: 'dashboardRequestsADay' },
-  origin: { headline: 'dashboardOfOrigins', perDay: 'dashboardOriginsADay' },
-  navigation: { headline: 'dashboardOfNavigations', perDay: 'dashboardNavigationsADay' },
+const BASIS_WORDS: Record<Basis, Readonly<Record<'headline' | 'perDay' | 'nothing', MessageKey>>> = {
+  request: {
+    headline: 'dashboardOfRequests',
+    perDay: 'dashboardRequestsADay',
+    nothing: 'dashboardNoRequests',
+  },
+  origin: {
+    headline: 'dashboardOfOrigins',
+    perDay: 'dashboardOriginsADay',
+    nothing: 'dashboardNoRequests',
+  },
+  navigation: {
+    headline: 'dashboardOfNavigations',
+    perDay: 'dashboardNavigationsADay',
+    nothing: 'dashboardNoNavigations',
+  },
 };
 
 /** A chart by day as a figure, which starts at the newest day with data; `textOf` is null for a day without any. */
@@ -67,7 +79,9 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
   const shares = adoption.map((value) => (value === null ? null : adoptionDay(value)));
   const perDay = getMessage(BASIS_WORDS[basis].perDay);
   const words = adoptionText(sum.adoption[basis], sum.modes);
-  const numbers = { count: recordedDays, of: days.length, words };
+  // A day may have data, such as responses from caches, and nothing that is counted here.
+  const counted = shares.filter((share) => share !== null).length;
+  const nothing = recordedDays === 0 ? 'dashboardNothingInPeriod' : BASIS_WORDS[basis].nothing;
   return dayDrawing(
     {
       id,
@@ -77,7 +91,11 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       reference: null,
       ofText: perDay,
       title: getMessage('dashboardAdoptionTitle', { what: perDay }),
-      description: getMessage('dashboardAdoptionDescription', numbers),
+      description: getMessage('dashboardAdoptionDescription', {
+        words,
+        recorded: counted,
+        count: days.length,
+      }),
     },
     {
       textOf(index) {
@@ -101,13 +119,13 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
         ],
         rows: days.flatMap((day, i) => {
           const value = adoption[i];
-          if (value == null) return [];
+          if (value == null || value.known + value.hidden === 0) return [];
           const { h3, known } = value;
           const hidden = hiddenCountText(value.hidden, modesAt(i));
           return [[day, ...[h3, known - h3].map(formatNumber), hidden, percentText(h3, known)]];
         }),
       }),
-      nothing: recordedDays === 0 ? getMessage('dashboardNothingInPeriod') : null,
+      nothing: counted === 0 ? getMessage(nothing) : null,
     },
   );
 }
