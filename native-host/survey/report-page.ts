@@ -1,7 +1,7 @@
 // The report of a survey as a page, in the manner of the extension's report: what was reached from where, what differs,
 // and for each vantage point its verdicts, where HTTP/3 is blocked and why, and what it gains.
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { formatMsTo } from '@photofinish/shared/language/markup';
+import { formatMs } from '@photofinish/shared/language/markup';
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import {
   columns,
@@ -129,7 +129,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
     return [
       classText(each),
       ...[h3Quicker + h2Quicker + unclear, h3Quicker, h2Quicker, unclear].map((n) => count(n)),
-      text(formatMsTo(medianMs, 0.1), 'strong'),
+      text(formatMs(medianMs), 'strong'),
     ];
   });
   return [

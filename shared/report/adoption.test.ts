@@ -35,10 +35,11 @@ test('adoption by origin: one HTTP/3 request is enough, hidden only if nothing i
 
 test('without known protocols there is no percentage', () => {
   assert.equal(adoptionPercent({ ...NO_ADOPTION, hidden: 4 }), null);
-  assert.equal(adoptionPercent({ h3: 2, known: 3, hidden: 4 }), 67);
+  assert.equal(adoptionPercent({ h3: 2, known: 3, hidden: 4 }), '67');
 });
 
-test('a percentage is 0 or 100 only if it is exactly that', () => {
-  const percents = [0, 2, 5, 500, 998, 1000].map((h3) => adoptionPercent({ h3, known: 1000, hidden: 0 }));
-  assert.deepEqual(percents, [0, 1, 1, 50, 99, 100]);
+test('a percentage is 0 or 100 only if it is exactly that, and 1 or 99 only if it rounds to that', () => {
+  const shares = [0, 2, 5, 500, 994, 998, 1000];
+  const percents = shares.map((h3) => adoptionPercent({ h3, known: 1000, hidden: 0 }));
+  assert.deepEqual(percents, ['0', '< 1', '1', '50', '99', '> 99', '100']);
 });

@@ -70,13 +70,16 @@ export function addAdoption(a: Adoption, b: Adoption): Adoption {
   return { h3: a.h3 + b.h3, known: a.known + b.known, hidden: a.hidden + b.hidden };
 }
 
-/** Integer percentage of a share of something; 0 and 100 only if it is exactly that. */
-export function wholePercent(part: number, whole: number): number {
+/**
+ * Integer percentage of a share of something, for display; 0 and 100 only if it is exactly that, else `< 1` and `> 99`.
+ */
+export function wholePercent(part: number, whole: number): string {
   const percent = Math.round((100 * part) / whole);
-  return part > 0 && part < whole ? Math.min(Math.max(percent, 1), 99) : percent;
+  if (part > 0 && percent === 0) return '< 1';
+  return part < whole && percent === 100 ? '> 99' : String(percent);
 }
 
-/** Integer percentage for display; `null` if nothing is known, because 0 % would claim knowledge. */
-export function adoptionPercent(adoption: Adoption): number | null {
+/** The same of an adoption; `null` if nothing is known, because 0 % would claim knowledge. */
+export function adoptionPercent(adoption: Adoption): string | null {
   return adoption.known === 0 ? null : wholePercent(adoption.h3, adoption.known);
 }

@@ -95,7 +95,7 @@ test('conditions, totals with their counts, and the reason for each origin are i
   );
   for (const part of [
     'Chromium 156.0 · net · 2026-01-01 00:00 UTC to 2026-01-02 03:04 UTC',
-    '75 % (3 of 4, 2 hidden) of requests',
+    'by request: 75 % (3 of 4, 2 hidden);',
     '| `https://example.org` | 4 of 4 | 21.0 → 11.0 ms | Reached over HTTP/3. |',
   ])
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
@@ -121,7 +121,7 @@ test('shares of origins say that an origin of several sites is counted at each',
   });
   const changed = compareReports(two, two);
   for (const text of [reportToMarkdown(two), reportToHtml(two)])
-    assert.match(text, /of origins(?: over HTTP\/3)?, each counted once per site/);
+    assert.match(text, /(?:of origins over HTTP\/3|by origin), each counted once per site/);
   for (const text of [reportDiffToMarkdown(changed), reportDiffToHtml(changed)])
     assert.match(text, /By origin, each counted once per site/);
 });
@@ -214,7 +214,7 @@ test('what light mode counted as hidden is an upper bound, and what it lacks is 
   const markdown = reportToMarkdown(light);
   for (const part of [
     'Counted in light mode',
-    '75 % (3 of 4, at most 2 hidden) of requests',
+    'by request: 75 % (3 of 4, at most 2 hidden);',
     'unknown at most 2',
   ])
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);

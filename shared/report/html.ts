@@ -277,7 +277,7 @@ summary { cursor: pointer; } summary h2 { display: inline; } summary .what { mar
 summary:focus-visible, a:focus-visible { outline: 2px solid var(--pf-h2); outline-offset: 2px; border-radius: 4px; }
 .warning { margin: 16px 0 0; padding: 12px 16px; border-radius: 8px; border: 1px solid var(--pf-h1); border-inline-start-width: 4px; } .warning p { margin: 0 0 4px; font-weight: 600; } .warning ul { margin: 0; }
 .note { margin: 16px 0 0; padding: 12px 16px; border-radius: 8px; background: var(--pf-wash); }
-footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12px; }`;
+footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12px; overflow-wrap: anywhere; }`;
 
 const PLOTS = `
 .bar, .strip, .photo-finish, time { direction: ltr; unicode-bidi: isolate; } .bar, .strip { display: block; overflow: hidden; print-color-adjust: exact; -webkit-print-color-adjust: exact; } .bar { border-radius: 4px; background: var(--pf-wash); } .strip { overflow: visible; }
@@ -294,7 +294,7 @@ const PLOTS = `
 .photo-finish { display: block; max-width: 100%; height: auto; font-family: inherit; print-color-adjust: exact; -webkit-print-color-adjust: exact; }`;
 
 const TABLES = `
-.scroll { overflow-x: auto; } table { width: 100%; border-collapse: collapse; font-size: 13px; } caption { caption-side: bottom; padding-top: 8px; text-align: start; font-size: 12px; }
+.scroll { overflow-x: auto; } .scroll + .what { margin-top: 8px; } table { width: 100%; border-collapse: collapse; font-size: 13px; } caption { caption-side: bottom; padding-top: 8px; text-align: start; font-size: 12px; }
 th, td { padding: 7px 0; padding-inline-end: 10px; text-align: start; vertical-align: top; border-bottom: 1px solid var(--pf-line); } th:last-child, td:last-child { padding-inline-end: 0; }
 thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 104px; } .origins tbody th { min-width: 224px; max-width: 320px; }
 tr.rest > * { background: var(--pf-wash); } tr.rest th { font-weight: 500; padding-inline-start: 8px; } .n { text-align: end; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } td.verdict ul { margin: 4px 0 0; color: var(--pf-muted); } .trials { min-width: 160px; color: var(--pf-muted); }

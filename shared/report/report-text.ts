@@ -192,11 +192,15 @@ export function conditionTexts(diff: ReportDiff): {
 }
 
 /** The change of a share in percentage points, consistent with the displayed shares. */
-export function pointsText(before: Adoption | null, after: Adoption | null): string {
-  const [a, b] = [before, after].map((side) => (side === null ? null : adoptionPercent(side)));
-  if (a == null || b == null) return getMessage('diffUntold');
+export function pointsText(before: Adoption, after: Adoption): string {
+  const [a, b] = [adoptionPercent(before), adoptionPercent(after)];
+  if (a === null || b === null) return getMessage('diffUntold');
   if (a === b) return getMessage('diffSame');
-  return getMessage('diffPoints', { count: Math.abs(b - a), sign: b > a ? '+' : '−' });
+  const [from, to] = [before, after].map(({ h3, known }) => (100 * h3) / known) as [number, number];
+  const points = Math.round(to) - Math.round(from);
+  // Such as from 0 % to < 1 %.
+  if (points === 0) return getMessage(to > from ? 'diffRose' : 'diffFell');
+  return getMessage('diffPoints', { count: Math.abs(points), sign: points > 0 ? '+' : '−' });
 }
 
 /** How many origins changed, and how many of them appeared or disappeared. */
