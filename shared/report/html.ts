@@ -310,7 +310,7 @@ a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px
 const PRINT = `
 @page { size: A4; margin: 16mm 14mm 18mm; @top-left { content: "Photofinish"; font: 9px sans-serif; color: #5b616a; } @bottom-right { content: counter(page) " / " counter(pages); font: 9px sans-serif; color: #5b616a; } }
 @media print {
-  body { max-width: none; padding: 0; font-size: 11px; } h1 { font-size: 22px; } h2 { font-size: 15px; } h3 { font-size: 13px; } small, caption, thead th, .lanes, .legend, dt, .bar text, .tick-label { font-size: 9px; } table { font-size: 10px; } th, td { padding-block: 4px; }
+  body { max-width: none; padding: 0; font-size: 11px; } h1 { font-size: 22px; } h2 { font-size: 15px; } h3 { font-size: 13px; } small, caption, thead th, .lanes, .legend, dt, .bar text, .tick-label { font-size: 9px; } table { font-size: 10px; } th, td { padding-block: 4px; } td a.means { font-size: inherit; }
   section, nav, main > p[class] { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 176px; max-width: 200px; } td.verdict { min-width: 150px; } .trials { min-width: 0; }
   tr, figure, .figure, .site-row, .conditions, .warning, h1, h2, h3, summary { break-inside: avoid; } h2, h3, summary, caption { break-after: avoid; } thead { display: table-header-group; } p { orphans: 3; widows: 3; }
   figure { padding: 8px 12px; border: 1px solid var(--pf-line); } summary { list-style: none; } details::details-content { content-visibility: visible; display: block; block-size: auto; }
