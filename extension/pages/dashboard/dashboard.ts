@@ -9,6 +9,7 @@ import { troubleText } from '../../ledger/database.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { dayStartMs } from '../charts/days.ts';
 import { byId, setText } from '../ui/elements.ts';
+import { typedHost } from '../ui/format.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { type Columns, createColumns, writeGains } from './columns.ts';
 import { originDetail } from './detail-view.ts';
@@ -68,7 +69,8 @@ const origins = new OriginsView({
 /** What the state selects; verdicts are counted without the verdict filter itself. */
 function filterNow(whole: boolean): Filter {
   const { fromDay, toDay } = periodOf(state, Date.now());
-  const { query, site, mark, verdict } = state;
+  const { site, mark, verdict } = state;
+  const query = typedHost(state.query);
   const filter = { site, sinceMs: dayStartMs(fromDay), untilMs: dayStartMs(toDay) + DAY_MS };
   return whole ? { ...filter, query, mark, verdict } : { ...filter, query: '', mark: null, verdict: null };
 }

@@ -7,6 +7,7 @@ import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
+import { typedHost } from '../ui/format.ts';
 import { cross } from './controls.ts';
 import type { Period } from './state.ts';
 
@@ -48,7 +49,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
     list.replaceChildren(...[...chosen].map((site) => siteChip(site, () => remove(site))));
   };
   const add = (): void => {
-    const site = input.value.trim().toLowerCase();
+    const site = typedHost(input.value);
     if (site === '') return;
     if (!siteNames().includes(site)) {
       setText(words, getMessage('dashboardNoSuchSite', { site }));
@@ -60,7 +61,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
     drawChosen();
   };
   const offer = (): void => {
-    const typed = input.value.trim().toLowerCase();
+    const typed = typedHost(input.value);
     const found = siteNames()
       .filter((name) => typed !== '' && name.includes(typed))
       .slice(0, OFFERED_SITES);

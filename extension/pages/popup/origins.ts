@@ -9,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
 import { arrange, byId, make, setAttribute, setText } from '../ui/elements.ts';
-import { forecastText } from '../ui/format.ts';
+import { forecastText, typedHost } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
 import { nextSorting, type SortOrder } from '../ui/sorting.ts';
 import { type RaceBoard, raceState } from './finish.ts';
@@ -139,7 +139,7 @@ export function wireOrigins(rowContext: () => RowContext): void {
 
 /** Shows only origins whose host contains the text. */
 export function filterOrigins(text: string, rowContext: () => RowContext): void {
-  query = text.trim().toLowerCase();
+  query = typedHost(text);
   draw(rowContext);
 }
 

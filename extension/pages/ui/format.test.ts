@@ -28,6 +28,7 @@ import {
   protocolTag,
   raceText,
   reasonText,
+  typedHost,
   unmeasuredText,
   visitsText,
 } from './format.ts';
@@ -128,7 +129,7 @@ test('what the mark does not show has a label of its own', () => {
 });
 
 test('earlier visits are shown once there are any', () => {
-  const sinceMs = Date.UTC(2026, 10, 3, 12);
+  const sinceMs = new Date(2026, 10, 3, 12).getTime();
   assert.equal(visitsText(null), '');
   assert.equal(visitsText({ navigations: counts({ h2: 1 }), sinceMs }), '');
   const words = visitsText({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
@@ -240,4 +241,9 @@ test('unknown has a reason', () => {
 test('messages of other programs become sentences', () => {
   assert.equal(capitalSentence('the budget is used up'), 'The budget is used up.');
   assert.equal(capitalSentence('Why?'), 'Why?');
+});
+
+test('a host is found by its own letters, and a part of one is left as typed', () => {
+  assert.equal(typedHost(' Bücher.example '), 'xn--bcher-kva.example');
+  assert.deepEqual(['10', 'cdn.', 'a b', 'ü b'].map(typedHost), ['10', 'cdn.', 'a b', 'ü b']);
 });

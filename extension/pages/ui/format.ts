@@ -37,6 +37,14 @@ export function originLabel(origin: Origin): string {
   return origin.slice('https://'.length);
 }
 
+/** What is typed to find a host, in the form in which hosts are stored and shown: `bücher` as `xn--bcher-kva`. */
+export function typedHost(text: string): string {
+  const typed = text.trim().toLowerCase();
+  const url = `https://${typed}`;
+  // Of ASCII, a part of a name could become another: `10` an address.
+  return /[^ -~]/.test(typed) && URL.canParse(url) ? new URL(url).hostname : typed;
+}
+
 /** Whether a race could show the gain of HTTP/3 at an origin but none has: no race failed, and no pairs were run. */
 function isUnmeasured({ race }: OriginView): boolean {
   if (race === null || race.error !== undefined) return true;
