@@ -159,7 +159,9 @@ function forecastOf(row: OriginRow | undefined): string {
 function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
   const percent = adoptionPercent(byRequest);
   const share =
-    percent === null ? 'share unknown' : `${percent} % HTTP/3 of ${byRequest.known} known requests`;
+    percent === null
+      ? 'share unknown'
+      : `${percent} % HTTP/3 of ${byRequest.known} known ${byRequest.known === 1 ? 'request' : 'requests'}`;
   return `${site}: ${share}, ${byRequest.hidden} hidden`;
 }
 

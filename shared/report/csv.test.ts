@@ -64,6 +64,8 @@ test('each row has the networks of its counts beside the one at the export', () 
     [row?.['network'], row?.['networks'], row?.['network_names']],
     ['net-9', 'net-1 net-2', 'Home'],
   );
+  const [odd] = records(reportToCsv(report([reportOrigin()], { ...networks, networks: ['constructor'] })));
+  assert.equal(odd?.['network_names'], '', 'no property of every object is a name');
 });
 
 test('a comparison that decided nothing has a range and no gain, unlike one that was not made', () => {

@@ -83,10 +83,18 @@ function rangeCells(gain: DiffGain | null): Cell[] {
  */
 export function reportToCsv(report: Report): string {
   const { browser, network, networkNames = {}, period, createdAt } = report;
-  const name = Object.hasOwn(networkNames, network) ? networkNames[network] : undefined;
-  const conditions = [browser.name, browser.version, network, period.from, period.to, createdAt, name ?? ''];
+  const nameOf = (label: string) => (Object.hasOwn(networkNames, label) ? networkNames[label] : undefined);
+  const conditions = [
+    browser.name,
+    browser.version,
+    network,
+    period.from,
+    period.to,
+    createdAt,
+    nameOf(network) ?? '',
+  ];
   const counted = report.networks ?? [network];
-  const countedNames = counted.flatMap((label) => networkNames[label] ?? []).join('; ');
+  const countedNames = counted.flatMap((label) => nameOf(label) ?? []).join('; ');
   const columns = ['site', 'origin', ...PROTOCOLS, 'hidden', 'bytes', ...VERDICT, 'races', ...GAIN];
   const rows = report.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => {

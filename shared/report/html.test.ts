@@ -276,11 +276,13 @@ test('one site with more origins than fit shows those with the most requests and
 });
 
 test('texts of the maximum length in an imported report do not exceed the limit', () => {
-  const long = verdictSaying('unknown', 'é'.repeat(900_000));
-  const sites = Array.from({ length: 20 }, (_, s) =>
-    siteOf(`site${s}.example`, [reportOrigin({ verdict: long, races: [] })]),
-  );
-  const html = reportToHtml(report([], { sites }));
+  const page = (length: number, chars: number) => {
+    const long = reportOrigin({ verdict: verdictSaying('unknown', 'é'.repeat(chars)), races: [] });
+    const sites = Array.from({ length }, (_, s) => siteOf(`site${s}.example`, [long]));
+    return reportToHtml(report([], { sites }));
+  };
+  assert.match(page(5, 450_000), /1 further site with 1 origin is counted here;/);
+  const html = page(20, 900_000);
   assert.ok(bytes(html) < MAX_BYTES, `${bytes(html)} bytes`);
   assert.match(html, /1 further origin</);
 });

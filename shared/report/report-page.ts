@@ -81,13 +81,14 @@ interface DrawableComparison extends RaceComparison {
   readonly medianMs: number;
 }
 
-/** The newest comparison of each origin on each network, newest first. */
+/** The newest comparison of each origin, on whichever network, newest first. */
 function comparisons(report: Report): RaceComparison[] {
   const newest = new Map<string, RaceComparison>();
   for (const { origins } of report.sites)
     for (const origin of origins) {
       const compared = newestComparison(origin);
-      if (compared !== undefined) newest.set(`${compared.race.origin} ${compared.race.network}`, compared);
+      // An origin has the same races on all of its sites.
+      if (compared !== undefined) newest.set(origin.origin, compared);
     }
   return [...newest.values()].toSorted((a, b) => b.race.atMs - a.race.atMs);
 }

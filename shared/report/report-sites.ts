@@ -301,6 +301,7 @@ function restNote({ rest }: SitesOnPage): PageBlock[] {
   if (rest.length === 0) return [];
   const origins = rest.reduce((sum, site) => sum + site.origins.length, 0);
   const words = getMessage('reportFurther', {
+    count: rest.length,
     sites: getMessage('reportFurtherSites', { count: rest.length }),
     origins: getMessage('reportSiteOrigins', { count: origins }),
   });
