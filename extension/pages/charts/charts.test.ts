@@ -112,6 +112,12 @@ test('every drawing is labelled, its tags close, and no text breaks out of it', 
   );
 });
 
+test('a total is short enough for its axis', () => {
+  const label = (of: number) =>
+    />([^<]*)<\/text><text[^>]*>0<\/text>/.exec(shareChartSvg(chart([day(of, 0, 0), null, null, null])))?.[1];
+  assert.deepEqual([9999, 12_345, 999_499, 999_500].map(label), ['9,999', '12.3k', '999k', '1M']);
+});
+
 test('a position on the chart converts to its day, and the day back to the position', () => {
   fc.assert(
     fc.property(

@@ -157,7 +157,8 @@ function panelSvg(chart: ShareChart, place: ColumnLayout): string {
 /** A count short enough for an axis: up to four digits as they are, larger ones in thousands and millions. */
 function compactNumber(value: number): string {
   if (value < 10_000) return formatNumber(value);
-  return value < 1e6
+  // From here on, thousands would be rounded to a thousand of them.
+  return value < 999_500
     ? `${formatNumber(Number((value / 1e3).toPrecision(3)))}k`
     : `${formatNumber(Number((value / 1e6).toPrecision(3)))}M`;
 }

@@ -21,7 +21,7 @@ interface Table {
 }
 
 interface LegendEntry {
-  /** SVG drawn by this extension. */
+  /** SVG drawn by this extension; empty for what is not drawn. */
   readonly swatch: string;
   readonly words: string;
 }
@@ -65,6 +65,7 @@ function numbersOf(table: HTMLTableElement): HTMLDetailsElement {
 function legendElement({ swatch, words }: LegendEntry): HTMLElement {
   const sample = make('span', 'sample');
   setSvg(sample, swatch);
+  sample.hidden = swatch === '';
   return make('span', 'entry', sample, words);
 }
 

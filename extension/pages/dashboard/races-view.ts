@@ -112,7 +112,7 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
       ...(late > 0
         ? [
             {
-              swatch: lineSwatch(true),
+              swatch: '',
               words: getMessage('dashboardBeyond', { count: late, ms: formatMs(maxMs) }),
             },
           ]
