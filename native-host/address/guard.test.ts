@@ -92,9 +92,17 @@ test('non-public addresses are refused, with the address and its class in the me
 });
 
 test('settings allow exactly what they name', () => {
-  const policy = addressPolicy(['127.0.0.0/8', 'fd00::/8', '10.1.2.3', 'fe80::/10']);
+  const policy = addressPolicy(['127.0.0.0/8', 'fd00::/8', '10.1.2.3', 'fe80::/10', 'fc00::5']);
   const allowed = (address: string) => policy.refusal(address) === null;
-  for (const address of ['127.0.0.1', '127.9.9.9', 'fd12::1', '10.1.2.3', '1.1.1.1', 'fe80::1%eth0'])
+  for (const address of [
+    '127.0.0.1',
+    '127.9.9.9',
+    'fd12::1',
+    '10.1.2.3',
+    '1.1.1.1',
+    'fe80::1%eth0',
+    'fc00::5',
+  ])
     assert.ok(allowed(address), address);
   for (const address of ['10.1.2.4', '::1', 'fc00::1', '192.168.0.1', 'localhost'])
     assert.ok(!allowed(address), address);
@@ -111,6 +119,7 @@ test('blocked ports are those of another implementation of Fetch, and port 0', (
   assert.deepEqual([...BAD_PORTS], [0, ...badPorts.map(Number)]);
   for (const port of BAD_PORTS)
     for (const transport of TRANSPORTS) assert.equal(refusedPort(port, transport)?.code, 'port-blocked');
+  assert.match(refusedPort(22, 'h2')?.message ?? '', /Fetch Standard/);
   assert.match(refusedPort(11211, 'h3')?.message ?? '', /reflection attacks/);
   assert.deepEqual([refusedPort(11211, 'h2'), refusedPort(443, 'h3')], [null, null]);
 });

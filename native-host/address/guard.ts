@@ -62,8 +62,9 @@ const IPV6: readonly Range[] = [
 
 /** The prefix used by DNS64 on an IPv6-only network without a prefix of its own (RFC 6052 section 2.1). */
 const WELL_KNOWN_NAT64 = nat64Of('64:ff9b::/96');
-/** Non-public ranges from which a network may choose its own NAT64 prefix. */
+/** Non-public ranges from which a network may choose its own NAT64 prefix, and the well-known one. */
 const NAT64_RANGES = blockList([
+  '64:ff9b::/96',
   '64:ff9b:1::/48', // RFC 8215, for exactly this purpose
   'fc00::/7', // RFC 4193, used by small networks
 ]);
@@ -76,7 +77,8 @@ export function blockList(cidrs: readonly string[]): BlockList {
   for (const cidr of cidrs) {
     const [address = '', prefix] = cidr.split('/');
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family);
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
   }
   return list;
 }
@@ -120,8 +122,7 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   const carried = carriedIpv4(bare, nat64Prefix);
   if (carried === null) return own;
   const kind = lookUp(IPV4_TABLE, carried, 'ipv4');
-  const known = SIX_TO_FOUR.check(bare, 'ipv6') || WELL_KNOWN_NAT64.desynthesize(bare) !== null;
-  return kind !== 'public' || known || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
+  return kind !== 'public' || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
 export interface AddressPolicy {
@@ -153,7 +154,7 @@ export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   return {
     refusal(address, nat64Prefix = null) {
       const kind = classifyAddress(address, nat64Prefix);
-      if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) return null;
+      if (kind === 'public' || passes(address)) return null;
       return `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
     },
   };
