@@ -41,11 +41,14 @@ test('what is not an https origin is rejected with the reason', () => {
     ['http://example.org', /is not https$/],
     ['https://', /is not an origin$/],
     ['https://a b', /is not an origin$/],
-    ['https://user:secret@example.org', /^an origin has no user or password$/],
+    ['http://exa+mple.org', /is not https$/],
+    ['https://user@example.org', /^an origin has no user or password$/],
+    ['https://:secret@example.org', /^an origin has no user or password$/],
     ['https://example.org:0', /^port 0 /],
     ['https://example.org:99999', /is not an origin$/],
     ['https://example.org/path', /has a path/],
     ['https://example.org/?q', /has a path/],
+    ['https://example.org/#f', /has a path/],
     [`https://${'a'.repeat(300)}.example`, /^the origin is too long$/],
     ['example..org', /nothing between two dots$/],
     ['.example.org', /nothing between two dots$/],
@@ -53,6 +56,7 @@ test('what is not an https origin is rejected with the reason', () => {
     ['.', /nothing between two dots$/],
     [`${'a'.repeat(64)}.example`, /longer than the 63 characters/],
     [`${'a.'.repeat(126)}ab`, /longer than 253 characters$/],
+    [`${'a.'.repeat(126)}ab.`, /longer than 253 characters$/],
     ['exa+mple.org', /characters that DNS names have not$/],
     ['*.example.org', /characters that DNS names have not$/],
     ["o'hara.example", /characters that DNS names have not$/],
@@ -77,7 +81,13 @@ test('URLs of one origin have one origin, wherever the authority ends', () => {
     'https://a.test?x=/',
     'https:///a.test/',
   ];
-  const odd = ['https://a.test\\b/c', 'https://u:p@a.test/', 'https://a.test#x/y', 'https://a.\ttest/'];
+  const odd = [
+    'https://a.test\\b/c',
+    'https://u:p@a.test/',
+    'https://a.test#x/y',
+    'https://a.\ttest/',
+    '   https://a.test/',
+  ];
   for (const url of [...spellings, ...odd, ...spellings])
     assert.equal(originOfUrl(url)?.origin, 'https://a.test', JSON.stringify(url));
   for (let n = 0; n < 1000; n += 1) {

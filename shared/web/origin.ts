@@ -33,7 +33,7 @@ const LABEL = /^[a-z0-9_-]+$/;
  * Why a host cannot exist in DNS (RFC 1035 section 2.3.4); null: it can, or it is an address. It may end with a dot.
  */
 function whyNoName(host: string): string | null {
-  if (host.startsWith('[') || /^\d+(\.\d+){3}$/.test(host)) return null;
+  if (host.startsWith('[')) return null;
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
   if (name.length > MAX_NAME_CHARS) return `the host name is longer than ${MAX_NAME_CHARS} characters`;
   for (const label of name.split('.')) {
@@ -60,7 +60,6 @@ function partsOf(url: URL): OriginResult {
   if (url.protocol !== 'https:') return refuse(`${url.protocol}// is not https`);
   if (url.username !== '' || url.password !== '') return refuse('an origin has no user or password');
   if (url.port === '0') return refuse('port 0 cannot be connected to');
-  if (url.origin.length > MAX_ORIGIN_CHARS) return refuse('the host name is too long');
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const port = url.port === '' ? DEFAULT_HTTPS_PORT : Number(url.port);
   return { ok: true, value: { origin: url.origin as Origin, host, port } };
