@@ -102,7 +102,7 @@ test('what a browser did before HTTP/3 was withdrawn is not fresh; a race, or an
   assert.equal(fresh({ ...cleared, altSvcUntilMs: NOW - 5 }), false, 'ma=0');
   assert.equal(fresh({ ...cleared, altSvcUntilMs: NOW - 1 }), true, 'expired, and used after that');
   assert.equal(fresh({ ...cleared, h3Basis: 'raced' }), true);
-  assert.equal(fresh({ ...cleared, ...record }), true);
+  assert.equal(recallOf(host({ ...cleared, ...record }), null, [], NOW)?.decision, 'h3');
   assert.equal(fresh({ ...cleared, ...record }, NOW + 5), false, 'the record has expired too');
 });
 
@@ -166,6 +166,12 @@ test('expected: every row of the table', () => {
       NOTHING,
       { protocol: 'h2', basis: 'observed' },
     ],
+    [
+      'live, last h3, other machines say it fails',
+      { ...live, protocol: 'h3', tcpProtocol: 'h2' },
+      reachable(null, null, NOW, () => SHARED),
+      { protocol: 'h3', basis: 'observed' },
+    ],
     ['live, protocol hidden', live, NOTHING, { protocol: 'h3', basis: 'advertised' }],
     [
       'expired, last h3',
@@ -228,6 +234,7 @@ test('what other machines shared is reported where this one has measured nothing
   assert.equal(reach(WORKED, SHARED).basis, 'raced');
   assert.equal(reach({ ...WORKED, h3UntilMs: NOW }, SHARED).basis, 'raced', 'stale, but measured here');
   assert.equal(reach({ ...BROKEN, h3BackOffUntilMs: NOW }, { ...SHARED, h3Failure: null }).basis, 'raced');
+  assert.equal(reach(null, { ...SHARED, tcpProtocol: null }).basis, 'none', 'TCP was not reached');
   assert.equal(reach(null, SHARED, SHARED.atMs + SHARED_FRESH_MS).basis, 'none', 'too old');
   assert.equal(reach(null, SHARED, SHARED.atMs - 1).basis, 'none', 'the clock was set back');
 });
@@ -271,6 +278,8 @@ test('recall returns only fresh data, and null if there is none', () => {
   assert.equal(recall({ ...WORKED, h3UntilMs: NOW }), null);
   assert.equal(recall({ ...ADVERT, altSvcUntilMs: NOW }), null);
   assert.equal(recall({ ...RTT, h3RttAtMs: NOW - MEASURED_FRESH_MS }), null);
+  assert.equal(recall({ ...RTT, h3RttVarMs: null }), null);
+  assert.equal(recall(RTT)?.decision, null);
   assert.deepEqual(recall({ ...WORKED, ...ADVERT, ...RTT, altSvcAtMs: NOW - 2500 }), {
     decision: 'h3',
     altSvc: parseAltSvc('h3=":443"', 2),

@@ -64,7 +64,7 @@ function reachedEvidence(host: HostForecastRow, nowMs: number): Evidence | null 
   const fresh = nowMs < (freshUntilMs(host, nowMs) ?? 0);
   if (h3AtMs !== null && h3FailedAtMs === null)
     return { protocol: 'h3', basis: host.h3Basis ?? 'raced', atMs: h3AtMs, fresh };
-  if (h3FailedAtMs !== null && host.h3BackOffUntilMs !== null && host.tcpProtocol !== null)
+  if (h3FailedAtMs !== null && host.tcpProtocol !== null)
     return { protocol: host.tcpProtocol, basis: 'raced', atMs: h3FailedAtMs, fresh };
   return null;
 }
@@ -182,8 +182,7 @@ export function expected(
   if (use === null || isAhead(use.seenAtMs, nowMs)) return observed(null);
   const { protocol, tcpProtocol, advertisedUntilMs } = use;
   const live = advertisedUntilMs !== null && nowMs < advertisedUntilMs;
-  if (!live)
-    return protocol === 'h3' && advertisedUntilMs !== null ? observed(tcpProtocol) : observed(protocol);
+  if (!live) return observed(advertisedUntilMs === null ? protocol : tcpProtocol);
   const unreachable = reach.basis === 'raced' && reach.fresh && reach.protocol !== 'h3';
   if (unreachable) return observed(tcpProtocol);
   if (protocol === 'h3') return observed('h3');
