@@ -56,6 +56,9 @@ test('a failure of HTTP/3 backs off only when TCP worked in the same race', () =
   const bothDead = fold(HOST, [trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))], NOW);
   assert.equal(bothDead.h3BackOffUntilMs, null);
   assert.equal(bothDead.tcpFailure, 'tcp-timeout');
+  const beaten = up('h2', { establishedMs: null, outcome: 'cancelled' });
+  const mixed = fold(HOST, [trial(down('h2', 'tcp-timeout'), down('h2', 'blocked'), beaten)], NOW);
+  assert.equal(mixed.tcpFailure, 'tcp-timeout');
   const broken = fold(HOST, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
   assert.equal(broken.h3Failure, 'udp-refused');
   assert.equal(broken.h3BackOffUntilMs, NOW + 300_000);
@@ -105,6 +108,7 @@ test('HTTP/3 is fresh for the ma that the same race received', () => {
   assert.equal(host.h3UntilMs, NOW + 60_000);
   assert.equal(host.altSvcUntilMs, NOW + 60_000);
   assert.equal(host.knownRoot, 0);
+  assert.equal(fold(host, [trial(up('h3'))], NOW).knownRoot, 0, 'nothing new was learnt');
 });
 
 test('an advertisement refreshed over TCP does not end a back-off', () => {
@@ -116,14 +120,17 @@ test('an advertisement refreshed over TCP does not end a back-off', () => {
     NOW + 1,
   );
   assert.equal(seen.h3BackOffUntilMs, NOW + 300_000);
+  assert.equal(seen.knownRoot, 1);
   assert.equal(seen.altSvcAtMs, NOW + 1);
 });
 
 const RACED = fold(HOST, [trial(up('h3'))], NOW);
 const STALE = { ...RACED, h3UntilMs: NOW };
 const BROKEN = fold(HOST, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
+const BROKE = fold(RACED, [trial(down('h3', 'udp-refused'), up('h2'))], NOW + 1);
 const TWICE = fold(BROKEN, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
 const WRONG_PLACE = { ...down('h3', 'misdirected'), source: 'alt-svc', port: 8443 } as const;
+const CUT_SHORT = up('h3', { outcome: 'cancelled', error: { code: 'cancelled', message: '' } });
 const CANCELLED = up('h3', { establishedMs: null, outcome: 'cancelled' });
 
 type Step = (host: HostRecord, atMs: number) => HostRecord;
@@ -169,12 +176,20 @@ test('races and browsers are reconciled: every row of the table', () => {
     ['race: failed, TCP not tried', RACED, raced(down('h3', 'udp-timeout')), word(RACED)],
     ['race: cancelled', BROKEN, raced(CANCELLED, up('h2')), word(BROKEN)],
     ['race: blocked', RACED, raced(down('h3', 'blocked'), up('h2')), word(RACED)],
+    ['race: established and cut short', BROKEN, raced(CUT_SHORT, up('h2')), word(BROKEN)],
+    ['race: failed over TCP alone', RACED, raced(down('h2', 'tls-alert'), up('h2')), word(RACED)],
     ['race: a wrong alternative', RACED, raced(WRONG_PLACE, up('h2')), word(RACED)],
     ['browser: h3, nothing known', HOST, browserH3, [at, 'observed', null, 0, null]],
     ['browser: h3 after a failure', TWICE, browserH3, [at, 'observed', null, 1, null]],
-    ['browser: h3 after a stale success', STALE, browserH3, [at, 'observed', null, 0, null]],
+    [
+      'browser: h3 after a stale success',
+      { ...RACED, h3UntilMs: at },
+      browserH3,
+      [at, 'observed', null, 0, null],
+    ],
     ['browser: h3 during a fresh race', RACED, browserH3, [at, 'raced', null, 0, null]],
     ['browser: h3 before a fresh race', RACED, (host) => browserH3(host, NOW - 1), word(RACED)],
+    ['browser: h3 after a fresh success and a failure', BROKE, browserH3, [at, 'observed', null, 0, null]],
     ['browser: h3 before a failure', BROKEN, (host) => browserH3(host, NOW - 1), word(BROKEN)],
     ['browser: h2, h3 raced', RACED, seen({ protocol: 'h2' }), word(RACED)],
     ['browser: h2, h3 broken', BROKEN, seen({ protocol: 'h2' }), word(BROKEN)],
@@ -183,9 +198,15 @@ test('races and browsers are reconciled: every row of the table', () => {
   ];
   for (const [name, host, step, want] of table) assert.deepEqual(word(step(host, at)), want, name);
   assert.equal(browserH3(RACED, at).h3UntilMs, RACED.h3UntilMs);
+  assert.equal(browserH3(browserH3(HOST, NOW), at).h3UntilMs, at + SUCCESS_FRESH_MS);
+  assert.equal(RACED.tcpProtocol, null);
+  assert.equal(seen({ protocol: 'h2' })(RACED, NOW - 1).updatedAtMs, NOW);
+  const silent = raced(down('h3', 'udp-timeout'))(RACED, at);
+  assert.deepEqual([silent.adopted, silent.h3RttMs, silent.h3HandshakeMs], ['h3', 20, 40]);
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
     assert.equal(seen({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })(BROKEN, at), BROKEN);
   assert.equal(seen({ protocol: 'http/1.1' })(RACED, at).tcpProtocol, 'http/1.1');
+  assert.equal(seen({ protocol: 'unknown', reason: 'no-timing-allow-origin' })(BROKEN, at), BROKEN);
 });
 
 test('a dead path whose advertisement is refreshed with every answer is tried a bounded number of times', () => {
@@ -210,7 +231,8 @@ test('a dead path whose advertisement is refreshed with every answer is tried a 
 test('a lossy path is tried again sooner at first', () => {
   const failing = [trial(down('h3', 'udp-timeout'), up('h2'))];
   assert.equal(fold(RACED, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 60_000);
-  assert.equal(fold(STALE, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 300_000);
+  assert.equal(fold(STALE, failing, NOW).h3BackOffUntilMs, NOW + 300_000);
+  assert.equal(fold(BROKE, failing, NOW + 2).h3BackOffUntilMs, NOW + 2 + 600_000, 'no longer fresh');
   assert.equal(fold({ ...HOST, h3LossRate: 0.05 }, failing, NOW).h3BackOffUntilMs, NOW + 60_000);
   const refused = fold(RACED, [trial(down('h3', 'udp-refused'), up('h2'))], NOW + 1);
   assert.equal(refused.h3BackOffUntilMs, NOW + 1 + 300_000);
@@ -231,6 +253,10 @@ test('handshake time, variance and loss are stored per transport', () => {
   assert.equal(whole.h3LossRate, 0.2 - 0.2 / 8);
   const old = fold({ ...HOST, h3RttMs: 8 }, [trial(up('h3', { rttMs: 8 }))], NOW);
   assert.deepEqual([old.h3RttMs, old.h3RttVarMs], [8, 3]);
+  assert.equal(
+    fold({ ...HOST, h3RttMs: 8, h3RttVarMs: 8 }, [trial(up('h3', { rttMs: 8 }))], NOW).h3RttVarMs,
+    6,
+  );
 });
 
 test('each address that answered has its own round-trip time', () => {
@@ -244,6 +270,7 @@ test('each address that answered has its own round-trip time', () => {
   const attempts = [
     up('h3', { address: '192.0.2.1', rttMs: 8 }),
     up('h2', { address: '::1', rttMs: 20 }),
+    up('h2', { address: '::1', rttMs: 21 }),
     { ...down('h3', 'udp-timeout'), address: '192.0.2.9' },
   ];
   const folded = foldAddresses(new Map([['::1', known]]), race([trial(...attempts)]), NOW);
@@ -251,7 +278,7 @@ test('each address that answered has its own round-trip time', () => {
     folded.map((a) => [a.origin, a.network, a.address, a.srttMs, a.usedAtMs]),
     [
       [HOST.origin, 'home', '192.0.2.1', 8, NOW],
-      [HOST.origin, 'home', '::1', 13, NOW],
+      [HOST.origin, 'home', '::1', 14, NOW],
     ],
   );
 });
@@ -335,7 +362,9 @@ test('only network answers count', () => {
 });
 
 test('stays count visits, not requests: a page of fifty resources on one connection is one visit', () => {
-  let use = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"' })), NOW);
+  let use = foldUse(USE, parseObservation(observation({})), NOW - 1);
+  assert.equal(use.stays, 0, 'nothing is advertised');
+  use = foldUse(use, parseObservation(observation({ altSvc: 'h3=":443"' })), NOW);
   assert.equal(use.stays, 0);
   for (let i = 1; i <= 50; i += 1)
     use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + i * 100);
@@ -351,14 +380,17 @@ test('a repeated advertisement keeps the count, one that returns after a gap res
   let use = foldUse(USE, parseObservation(observation(advert)), NOW);
   use = foldUse(use, parseObservation(observation(advert)), NOW + 1000);
   assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
-  use = foldUse(use, parseObservation(observation(advert)), NOW + 500_000);
-  assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
+  assert.equal(foldUse(use, parseObservation(observation({})), NOW + 61_000).stays, 1, 'it has expired');
+  use = foldUse(use, parseObservation(observation(advert)), NOW + 61_000);
+  assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 61_000]);
 });
 
 const WITHDRAWALS = ['clear', 'h3=":443"; ma=0', 'h2=":443"'];
 
 test('a withdrawal ends what was advertised, and makes nothing of what never was', () => {
   const received = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"; ma=60' })), NOW);
+  const unreadable = parseObservation(observation({ altSvc: '!!' }));
+  assert.equal(foldUse(received, unreadable, NOW + 1).advertisedUntilMs, NOW + 60_000);
   for (const altSvc of WITHDRAWALS) {
     const withdrawn = parseObservation(observation({ altSvc }));
     const { advertisedAtMs, advertisedUntilMs, stays } = foldUse(received, withdrawn, NOW + 1000);
@@ -452,6 +484,10 @@ test('RFC 6298 section 3: an answer possibly caused by a retransmission is no me
   assert.equal(rttSampleMs(up('h3', { packets: { sent: 6, lost: 1 }, rttMs: 9 })), 9);
   // Established without anything acknowledged: the first sign of life may have been a retransmission by the server.
   assert.equal(rttSampleMs(up('h3', { transportMs: 213, packets: { sent: 6, lost: 0 } })), null);
+  const begun = { outcome: 'cancelled', establishedMs: null } as const;
+  assert.equal(rttSampleMs(up('h3', { ...begun, packets: { sent: 6, lost: 0 } })), 20);
+  assert.equal(rttSampleMs(up('h3', { ...begun, packets: { sent: 6, lost: 1 } })), null);
+  assert.equal(rttSampleMs(up('h3', { transportMs: 1010 })), 1000);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010, rttMs: 1000 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1009 })), 999);
@@ -471,6 +507,7 @@ test('RFC 9002 section 5.2: handshake time is an ageing minimum, not a mean of r
 test('a handshake is measured only if an answer followed', () => {
   assert.equal(handshakeSampleMs(up('h3')), 40);
   assert.equal(handshakeSampleMs(up('h3', { outcome: 'failed' })), null);
+  assert.equal(handshakeSampleMs(CANCELLED), null);
   assert.equal(handshakeSampleMs(down('h3', 'udp-timeout')), null);
 });
 
