@@ -38,6 +38,11 @@ test('a clear difference is shown with both times, with as many figures as its r
   );
 });
 
+test('neither a time nor the difference is rounded away, however wide the range', () => {
+  assert.equal(said(gain(50, 55, 'h3', 1, 131)), 'HTTP/3 connects in 50 ms, HTTP/2 in 55 ms (5 ms faster).');
+  assert.match(said(gain(51.8, 112.3, null, -40, 130)), /^HTTP\/3 connects in 50 ms, HTTP\/2 in 110 ms: /);
+});
+
 test('an unclear result says so, with the range and the number of pairs', () => {
   const unclear = gain(14.3, 14.37, null, -1.23, 3.41);
   assert.equal(
@@ -54,6 +59,8 @@ test('a range on one side of 0 names that side, and ends that read the same are 
   assert.equal(rangeText(gain(15, 10, null, -6.2, -3.1)), 'HTTP/2 3.1 ms to 6.2 ms faster');
   assert.equal(rangeText(gain(10, 15, null, 5.01, 5.03)), 'HTTP/3 5.0 ms faster');
   assert.equal(rangeText(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
+  assert.equal(rangeText(gain(10, 11, null, 0, 2)), 'HTTP/3 0.0 ms to 2.0 ms faster');
+  assert.equal(rangeText(gain(11, 10, null, -2, 0)), 'HTTP/2 0.0 ms to 2.0 ms faster');
 });
 
 test('both ends of a range have the same digits', () => {
@@ -86,6 +93,7 @@ test('that all of few pairs agree is called too few pairs, not no difference', (
       'Too few pairs to tell: HTTP/3 300 ms to 310 ms faster in all 5 pairs',
     ],
   );
+  assert.equal(resultText({ ...gain(10, 11, null, 0.5, 1.5), pairs: 5 }), 'too few pairs to tell');
   assert.match(said({ ...few, pairs: 6 }), /: too few pairs to tell \(.* in all 6 pairs\)\.$/);
   assert.match(said({ ...few, lowMs: -313.4, highMs: -300.7, h2Ms: 120, h3Ms: 420 }), /HTTP\/2 300 ms to/);
 });
@@ -94,6 +102,7 @@ test('the number of pairs is no reason where they disagree, or differ by too lit
   const few = { ...gain(120, 420, null, -3, 313.4), pairs: 5 };
   assert.equal(unclearText(few), 'No clear difference: from HTTP/2 0 ms faster to HTTP/3 310 ms faster');
   assert.equal(resultText(few), 'no clear difference');
+  assert.equal(rangeText(gain(10, 11, null, 0.5, 1.5)), 'HTTP/3 0.5 ms to 1.5 ms faster');
   const close = { ...gain(10, 10.5, null, 0.24, 0.72), pairs: 5 };
   assert.match(said(close), /no clear difference in 5 pairs \(.*; the medians are less than 1 ms apart\)\.$/);
   assert.match(said({ ...few, lowMs: 300, pairs: 9 }), /no clear difference in 9 pairs \([^;]*faster\)\.$/);
@@ -103,6 +112,13 @@ test('a cell has both times, never a difference alone', () => {
   assert.equal(gainCellText(gain(4.961, 2.402, 'h2', -3.2, -1.1)), '2.4 → 5.0 ms');
   assert.equal(gainCellText(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '5.0 → 2.4 ms');
   assert.equal(gainCellText(gain(600, 1300, 'h3', 690, 720)), '1.30 s → 600 ms');
+  assert.equal(gainCellText(gain(600, 1000, 'h3', 390, 420)), '1.00 s → 600 ms');
+});
+
+test('a difference alone says which way it goes', () => {
+  const slower = gain(4.961, 2.402, 'h2', -3.2, -1.1);
+  assert.deepEqual([gainMsOf(slower), resultText(slower)], [-2.559, '2.6 ms slower']);
+  assert.equal(resultText(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '2.6 ms faster');
 });
 
 test('for any measurement: a clear difference is shown, and equals that of the times beside it', () => {
@@ -128,5 +144,6 @@ test('for any measurement: a clear difference is shown, and equals that of the t
 test('the protocol of the comparison is named', () => {
   const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
   assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
+  assert.equal(gainCellText(old), '20.0 → 10.0 ms (HTTP/1.1)');
   assert.equal(rangeText({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1.0 ms to 2.0 ms faster');
 });
