@@ -98,6 +98,7 @@ const FIELD_FORMS: readonly [string, string, readonly string[], number][] = [
   ['a percent-encoded protocol', 'w%3Dx%3Ay=":443"', ['w=x:y  443 86400'], 0],
   ['persist without ma', 'h3=":443"; persist=1', ['h3  443 86400 persist'], 0],
   ['no blank after the semicolon', 'h3=":443";ma=60;persist=1', ['h3  443 60 persist'], 0],
+  ['tabs', 'h3=":443"\t;\tma=60', ['h3  443 60'], 0],
   ['no blank after the comma', 'h3=":443",h2=":444"', ['h3  443 86400', 'h2  444 86400'], 0],
   ['parameter names in capitals', 'h3=":443"; MA=60', ['h3  443 60'], 0],
   ['empty list elements', ', ,h3=":443",', ['h3  443 86400'], 0],
