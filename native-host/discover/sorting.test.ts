@@ -180,8 +180,28 @@ test('the system is asked for a route once per address, however often the list i
       source: 'origin' as const,
     })),
   );
-  for (let i = 0; i < 3; i += 1) assert.equal(sort([group]).length, 128);
+  sort([group.slice(0, 2), []]);
+  assert.equal(asked, 0, 'a single address needs no route');
+  const late = group.map((endpoint) => ({ ...endpoint, port: 8443 }));
+  for (let i = 0; i < 3; i += 1) assert.equal(sort([group, late]).length, 128);
   assert.equal(asked, 64);
+});
+
+test('endpoints are sorted by the sources that the system would use, and each port and transport is one', () => {
+  const at = (address: string, transport: TransportName, port = 443): Endpoint => ({
+    ...{ transport, address, port, host: 'a.test', source: 'origin' },
+  });
+  const both = [at('2001:db8::1', 'h2'), at('192.0.2.1', 'h2')];
+  for (const [ipv6, first] of [
+    ['2001:db8::2', '2001:db8::1'],
+    ['fe80::2', '192.0.2.1'],
+  ] as const) {
+    const sourceFor = (address: string) => (address.includes(':') ? ipv6 : '192.0.2.2');
+    const sort = createSorting({ nat64Prefix: null, history: new Map(), sourceFor });
+    assert.equal(sort([both])[0]?.address, first);
+    const ports = [at('192.0.2.1', 'h3'), at('192.0.2.1', 'h2', 444), at('192.0.2.1', 'h2', 445)];
+    assert.equal(sort([[...ports, ...ports]]).length, 3);
+  }
 });
 
 interface Item {
@@ -377,6 +397,11 @@ test('rule 6: the default policy table', () => {
   const order = ['::1', '2001:db8::1', '192.0.2.1', '2002::1', '2001::1', 'fd00::1', 'fec0::1'];
   const precedence = order.map((address) => destinationOf(address, null, null).precedence);
   assert.deepEqual(precedence, [50, 40, 35, 30, 5, 3, 1]);
+  const labels = [...order, '3ffe:8000::1', 'feff::1', '2001:0:8000::1', '::ffff:1.2.3.4', '::192.0.2.1'];
+  assert.deepEqual(
+    labels.map((address) => sourceOf(address).label),
+    [0, 1, 4, 2, 5, 13, 11, 12, 11, 5, 4, 3],
+  );
   for (const address of ['::ffff:192.0.2.1', '::192.0.2.1', '3ffe::1'])
     assert.equal(destinationOf(address, null, null).precedence, address.startsWith('::ffff') ? 35 : 1);
 });
@@ -384,7 +409,10 @@ test('rule 6: the default policy table', () => {
 test('rule 8: loopback and link-local IPv4 have link-local scope', () => {
   for (const address of ['127.0.0.1', '169.254.1.1', 'fe80::1%eth0', '::1', 'ff02::1'])
     assert.equal(destinationOf(address, null, null).scope, 2, address);
-  for (const address of ['10.0.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1'])
+  for (const address of ['fec0::1', 'feff::1', 'ff05::1'])
+    assert.equal(destinationOf(address, null, null).scope, 5, address);
+  const global = ['fd00::1', 'fd80::1', 'fdc0::1', 'fe00::1', '::2', '169.1.0.1', '10.254.0.1'];
+  for (const address of ['10.0.0.1', '192.168.0.1', '100.64.0.1', ...global])
     assert.equal(destinationOf(address, null, null).scope, 14, address);
 });
 
@@ -409,6 +437,7 @@ test('rule 9: only the prefix of the source counts, and only within a family', (
     { address: '2001:db8:1::3', source: SOURCE },
   ];
   assert.deepEqual(sorted(same), ['2001:db8:1::ff', '2001:db8:1::3']);
+  assert.equal(destinationOf('2001:db8:1::3', sourceOf(SOURCE), null).commonBits, 64);
   const subnet: Choice[] = [
     { address: '192.0.2.200', source: '192.0.2.10' },
     { address: '192.0.2.11', source: '192.0.2.10' },
