@@ -7,13 +7,11 @@ import {
   expected,
   type ForecastBasis,
   forecastOf,
-  MAX_SUCCESS_FRESH_MS,
   MEASURED_FRESH_MS,
   NO_HINTS,
   reachable,
   recallOf,
   SHARED_FRESH_MS,
-  SUCCESS_FRESH_MS,
   successFreshMs,
 } from './policy.ts';
 import {
@@ -25,7 +23,7 @@ import {
   type UseRecord,
 } from './record.ts';
 
-const NOW = 1_000_000;
+const NOW = 1_700_000_000_000;
 const ORIGIN = 'https://a.test' as Origin;
 const host = (facts: Partial<HostRecord>): HostRecord => ({ ...newHost(ORIGIN, 'home', NOW), ...facts });
 const use = (facts: Partial<UseRecord>): UseRecord => ({
@@ -153,6 +151,18 @@ test('expected: every row of the table', () => {
       fails,
       { protocol: 'h2', basis: 'observed' },
     ],
+    [
+      'live, last h3, a race said long ago that it fails',
+      { ...live, protocol: 'h3', tcpProtocol: 'h2' },
+      reachable(host({ ...BROKEN, h3BackOffUntilMs: NOW }), null, NOW),
+      { protocol: 'h3', basis: 'observed' },
+    ],
+    [
+      'live, last h2, race says it works',
+      { ...live, protocol: 'h2', tcpProtocol: 'h2' },
+      reachable(host(WORKED), null, NOW),
+      { protocol: 'h3', basis: 'advertised' },
+    ],
     ['live, never known, race says it fails', live, fails, unknown],
     [
       'live, stayed 2',
@@ -255,9 +265,9 @@ test('what other machines shared takes a head start at most, and decides nothing
 });
 
 test('a success is fresh for its ma, for 24 hours without one, and never for years', () => {
-  assert.equal(successFreshMs(null), SUCCESS_FRESH_MS);
+  assert.equal(successFreshMs(null), 86_400_000);
   assert.equal(successFreshMs(5000), 5000);
-  assert.equal(successFreshMs(2 ** 31 * 1000), MAX_SUCCESS_FRESH_MS);
+  assert.equal(successFreshMs(2 ** 31 * 1000), 30 * 86_400_000);
 });
 
 test('an HTTPS record advertises like a header, and the unexpired one of several counts', () => {

@@ -23,7 +23,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A success without an advertised lifetime lasts as long as an Alt-Svc without `ma` (RFC 7838 section 3.1). */
 export const SUCCESS_FRESH_MS = 1000 * DEFAULT_MAX_AGE_SECONDS;
 /** No success is trusted longer than the `ma` sent by the large operators (2592000 s). */
-export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
+const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
 /**
  * Older round-trip times are not used as hints: routes change, and with them a name's nearest address. RFC 9040 section
  * 6 requires such values to age without giving an age.
@@ -286,8 +286,7 @@ function pathHint(
 
 function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory>, nowMs: number): Hints {
   const { h3Failure, h3BackOffUntilMs } = host;
-  const broken = reachedEvidence(host, nowMs);
-  const inForce = broken?.fresh === true && broken.protocol !== 'h3';
+  const inForce = reachedEvidence(host, nowMs)?.fresh === true;
   return {
     h3: pathHint(
       { srttMs: host.h3RttMs, rttvarMs: host.h3RttVarMs, atMs: host.h3RttAtMs },
