@@ -83,7 +83,6 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
         watched.delete(own);
         if (watched.size > 0) return;
         forget?.();
-        forget = null;
       },
     };
   };
@@ -151,8 +150,8 @@ interface TrialLateness {
  * Alt-Svc, had only the rest of its time.
  */
 function isFalsified({ attempts }: Trial, lateness: Lateness, timeoutMs: number): boolean {
-  return attempts.some(({ outcome, error, startedMs, establishedMs }) => {
-    if (outcome !== 'failed' || error === undefined) return false;
+  return attempts.some(({ error, startedMs, establishedMs }) => {
+    if (error === undefined) return false;
     if (isSilence(error)) return isTooLate(lateness, timeoutMs - (establishedMs ?? startedMs));
     return PEER_GAVE_UP.has(error.code) && isTooLate(lateness, timeoutMs);
   });
