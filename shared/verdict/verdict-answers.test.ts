@@ -91,6 +91,9 @@ test('HTTP/3 over which a response begins is offered, though not advertised', ()
   assert.match(clear, /Alt-Svc withdraws it/);
   const unknown = verdictText(verdict({ attempts, discovered: { ...quiet, names: unheard } }));
   assert.match(unknown, /Whether an HTTPS record advertises it is unknown/);
+  const many = Array.from({ length: 40 }, (_, n) => `h2=":${n + 1}"`).join(', ');
+  const unread = verdictText(verdict({ attempts, discovered: { altSvc: many, knownRoot: true } }));
+  assert.match(unread, /Whether its Alt-Svc header advertises HTTP\/3 is unknown/);
   assert.doesNotMatch(unknown, /not advertised/);
 });
 
@@ -118,6 +121,7 @@ test('a status that differs by protocol in every response is said, and one that 
     [h3(null, answered(200)), h3(null, answered(503)), h2(null, answered(200))],
     [h3(null, answered(503)), h2()],
     [h3(null, answered(200)), h2(null, answered(429))],
+    [h3(null, answered(429)), h2(null, answered(200))],
     [h3(), h2(null, answered(200))],
   ])
     assert.doesNotMatch(told(...attempts), /differ/);
@@ -182,6 +186,24 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
     { code: 'tls-alert', message: 'unsupported protocol', wireCode: 'protocol_version', endedBy: 'client' },
     /no TLS version that is still in use .* Enable TLS 1\.3/,
     /TLS settings/,
+  ],
+  [
+    'a TLS handshake that this side ended',
+    { code: 'tls-alert', message: 'no shared group', endedBy: 'client' },
+    /this client ended the TLS handshake \(no shared group\)/,
+    /rejected/,
+  ],
+  [
+    'a certificate with a known fault',
+    { code: 'certificate-invalid', message: 'm', reason: 'expired' },
+    /: the certificate has expired/,
+    /was rejected/,
+  ],
+  [
+    'GOAWAY with PROTOCOL_ERROR',
+    { code: 'goaway', message: 'GOAWAY', wireCode: 'PROTOCOL_ERROR' },
+    /sends GOAWAY with PROTOCOL_ERROR/,
+    /either by/,
   ],
   [
     'any other alert',
@@ -273,6 +295,9 @@ test('a server with HTTP/1.1 is not said to speak HTTP/2', () => {
   const texts = [
     verdict({ attempts: [h3(), old(null, connected)] }),
     verdict({ attempts: [h3(), old(null, connected)], discovered: { altSvc: 'clear', knownRoot: true } }),
+    verdict({
+      attempts: [h3(), old(null, connected), h2(null, { outcome: 'cancelled', establishedMs: null })],
+    }),
     verdict({ attempts: [h3(late, connected), old(late, connected)] }),
     verdict({ attempts: [h3(refusing, connected), old(refusing, connected)] }),
     verdict({ attempts: [old(refusing, connected)] }),

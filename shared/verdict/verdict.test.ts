@@ -75,6 +75,7 @@ const REACHED: readonly Row[] = [
     { discovered: { altSvc: `${OWN}, ${MANY}`, knownRoot: true } },
     'h3-available',
     [],
+    /^(?!.*reads only)/,
   ],
   [
     'more alternatives than are read, HTTP/3 not among the first',
@@ -91,6 +92,13 @@ const REACHED: readonly Row[] = [
     /unknown whether the origin offers HTTP\/3: QUIC on port 443 fails .* Photofinish reads only/,
   ],
   ['advertised and works', {}, 'h3-available', []],
+  [
+    'advertised and works, and what DNS advertises is unknown',
+    { discovered: { ...own, names: unheard } },
+    'h3-available',
+    [],
+    /^Supports HTTP\/3 on this network\.$/,
+  ],
   [
     'reachable, and TCP was established but not answered',
     { discovered: quiet, attempts: [h3(), h2(null, { outcome: 'cancelled', establishedMs: 5 })] },
@@ -349,7 +357,77 @@ const UNREACHABLE: readonly Row[] = [
     [],
     /^It is unknown whether the origin offers HTTP\/3: no response advertises it, .* DNS was not queried, because/,
   ],
-  ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
+  [
+    'no advertisement, no QUIC',
+    { attempts: [h3(silent), h2()], discovered: quiet },
+    'h3-not-offered',
+    [],
+    /: it is not advertised, and QUIC on port 443 fails \(no reply over UDP\)\. Enable HTTP\/3/,
+  ],
+  [
+    'no advertisement, on a network that blocks UDP',
+    { attempts: [h3(silent), h2()], discovered: quiet, network: { failedHosts: 3, reachedHosts: 0 } },
+    'unknown',
+    [],
+    /: it is not advertised, and whether QUIC works on port 443 .* your network blocks UDP: 3/,
+  ],
+  [
+    'withdrawn, on a network that blocks UDP',
+    {
+      attempts: [h3(silent), h2()],
+      discovered: { altSvc: 'clear', knownRoot: true },
+      network: { failedHosts: 3, reachedHosts: 0 },
+    },
+    'unknown',
+    [],
+    /: Alt-Svc withdraws it \(clear\), and whether QUIC works on port 443 .* your network blocks UDP: 3/,
+  ],
+  [
+    'withdrawn, QUIC that answers and fails',
+    { attempts: [h3(wrongName), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    'h3-not-offered',
+    [],
+    /: Alt-Svc withdraws it \(clear\), and QUIC on port 443 fails: the certificate is for/,
+  ],
+  [
+    'two endpoints advertised, one of them dead and one not tried',
+    { attempts: [h3(silent), h2()], discovered: { altSvc: 'h3=":443", h3=":444"', knownRoot: true } },
+    'h3-advertised-unreachable',
+    [],
+  ],
+  [
+    'two silent endpoints advertised, and at one a peer was heard',
+    {
+      attempts: [h3(silent), h3(wrongName, { port: 444 }), h2()],
+      discovered: { altSvc: 'h3=":443", h3=":444"', knownRoot: true },
+      network: { failedHosts: 9, reachedHosts: 0 },
+    },
+    'h3-advertised-unreachable',
+    [],
+    /^(?!.*blocks UDP)/,
+  ],
+  [
+    'advertised, and heard there, where other hosts work',
+    { attempts: [h3(wrongName), h2()], network: { failedHosts: 0, reachedHosts: 1 } },
+    'h3-advertised-unreachable',
+    [],
+    /^(?!.*Other hosts)/,
+  ],
+  [
+    'IPv6 alone broken, and nothing advertised',
+    { discovered: quiet, attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'IPv6 alone broken at the second endpoint advertised',
+    {
+      discovered: { altSvc: 'h3=":443", h3=":444"', knownRoot: true },
+      attempts: [h3(), h3(silent, { port: 444, address: '2001:db8::1' }), h3(null, { port: 444 }), h2()],
+    },
+    'h3-available',
+    ['h3-advertised-unreachable'],
+  ],
   [
     'no advertisement, QUIC that answers and fails',
     { attempts: [h3(wrongName), h2()], discovered: quiet },
@@ -394,6 +472,7 @@ const UNREACHABLE: readonly Row[] = [
   ],
 ];
 
+const OURS = { code: 'internal', message: 'no sockets' } as const;
 const OTHER_WORKS = { failedHosts: 0, reachedHosts: 1 };
 
 const WRONG: readonly Row[] = [
@@ -551,6 +630,18 @@ const WRONG: readonly Row[] = [
     'h3-advertisement-wrong',
     ['h3-available'],
     /1 of 2 entries/,
+  ],
+  [
+    'the same beside a fault of ours',
+    { discovered: { altSvc: 'h3=":443", h3=444', knownRoot: true }, attempts: [h3(OURS), h2()] },
+    'h3-advertisement-wrong',
+    ['unknown'],
+  ],
+  [
+    'a fault of ours beside an HTTPS record without h3',
+    { discovered: { ...own, names: names([{ alpn: ['h2'] }]) }, attempts: [h3(OURS), h2()] },
+    'unknown',
+    ['h3-advertisement-wrong'],
   ],
   [
     'a lifetime of nothing',
@@ -714,6 +805,45 @@ const UNKNOWN: readonly Row[] = [
     'unknown',
     [],
     /^HTTP\/2 fails \(TCP refused\), and HTTP\/3 was not tried: .* Start the server/,
+  ],
+  [
+    'only HTTP/3 tried, in vain, where other hosts are reached and answer',
+    {
+      attempts: [h3(silent)],
+      discovered: quiet,
+      network: { failedHosts: 3, reachedHosts: 1, answeredHosts: 1 },
+    },
+    'unknown',
+    [],
+    /^(?!.*blocks UDP)/,
+  ],
+  [
+    'only HTTP/2 tried, one of its attempts cancelled',
+    { attempts: [h2(), CANCELLED_TCP], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/3 was not tried\./,
+  ],
+  [
+    'only HTTP/2 tried, in vain, although HTTP/3 is advertised',
+    { attempts: [h2(dead)] },
+    'unknown',
+    [],
+    /^HTTP\/2 fails \(TCP refused\), and HTTP\/3 was not tried:/,
+  ],
+  [
+    'HTTP/3 left out by memory, although advertised',
+    { attempts: [h2()], leftOut: true },
+    'unknown',
+    [],
+    /host cache remembers/,
+  ],
+  [
+    'advertised where no race can be advised',
+    { attempts: [h2()], next: null },
+    'unknown',
+    [],
+    /on port 443, which was not tried\.$/,
   ],
   [
     'only HTTP/2 tried, with nothing that names HTTP/3',
@@ -1033,6 +1163,7 @@ test('a browser that reached the origin over HTTP/3 trusts the root for it', () 
   const codes = (browser: Evidence['browser']) =>
     verdictOf({ ...base, discovered, ...(browser && { browser }) }).findings.map(({ code }) => code);
   assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
+  assert.ok(!codes({ lastProtocol: 'h3', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
   for (const lastProtocol of ['h2', 'h3'] as const)
     assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));
   assert.equal(verdictOf({ ...base, discovered, trustsRoot: true }).code, 'h3-available');

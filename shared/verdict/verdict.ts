@@ -173,7 +173,7 @@ function unreachableFinding({ evidence, h3, alternatives }: Facts): Finding[] {
     'h3-advertised-unreachable',
     message(key, { place: endpointMessage(first, ownHost), cause }),
     otherPortMessage(evidence, first),
-    blocked ? null : networkCleared(evidence, error),
+    networkCleared(evidence, error),
     others.length === 0 ? null : message('verdictAlsoFails', { places: others }),
   );
 }
@@ -236,7 +236,7 @@ function notOfferedFinding(facts: Facts): Finding[] {
   if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record || facts.expired) return [];
   // A server that does not serve this host offers nothing for it.
   const isOffered = h3.code !== 'misdirected' && isConnected(evidence.attempts, isH3);
-  if (h3.began || isOffered) return incompleteFinding(facts, h3);
+  if (isOffered) return incompleteFinding(facts, h3);
   const { port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(h3) };
   if (facts.unread)
@@ -425,8 +425,7 @@ function reachedFindings(facts: Facts): Finding[] {
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
-  if (family !== null && alternatives.length > 0)
-    findings.push(...findingsOn('h3-advertised-unreachable', family));
+  if (alternatives.length > 0) findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
 }
 
@@ -438,8 +437,7 @@ function oldName({ attempts }: Evidence): string {
 
 /** What failed over both, depending on how far each got: a completed handshake is not a missing connection. */
 function deadKey({ attempts }: Evidence, h3: Failure, h2: Failure): SharedMessageKey {
-  const both = isConnected(attempts, isH3) && isConnected(attempts, (attempt) => !isH3(attempt));
-  if (both && h3.code === 'response-timeout' && h2.code === 'response-timeout')
+  if (h3.code === 'response-timeout' && h2.code === 'response-timeout')
     return h3.began && h2.began ? 'verdictSlowBegun' : 'verdictSlow';
   if (h3.began || h2.began) return 'verdictIncomplete';
   return isConnected(attempts) ? 'verdictUnanswered' : 'verdictDead';
