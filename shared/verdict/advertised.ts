@@ -344,7 +344,7 @@ function portFault(evidence: Evidence, alternative: TriedAlternative): Message[]
   const silent = silentPort(evidence, alternative);
   if (silent?.reach.code !== 'udp-refused') return [];
   // Silence may be caused by a firewall anywhere, and a refusal by one that lets no UDP pass.
-  if (!silent.ownWorks && !udpPasses(evidence)) return [];
+  if (!udpPasses(evidence)) return [];
   const key = silent.ownWorks ? 'faultPortSpeaksOwn' : 'faultPortSilent';
   return [message(key, { ...silent.params, failure: failureMessage(silent.reach) })];
 }

@@ -57,6 +57,8 @@ const heardOverH3 = {
 } as const;
 const CANCELLED_TCP = h2(null, { outcome: 'cancelled', establishedMs: null });
 
+const GIVEN = { host: 'a.test', address: '192.0.2.1', source: 'pin', ttlSeconds: null } as const;
+
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 /** More alternatives than are read, none of the first over HTTP/3. */
@@ -276,6 +278,70 @@ const REACHED: readonly Row[] = [
     'h3-available',
     ['h3-advertisement-wrong'],
   ],
+  [
+    'expired when it arrives, beside more alternatives than are read',
+    {
+      discovered: {
+        ...{ altSvc: `${OWN}, ${MANY}`, knownRoot: true },
+        alternatives: [{ ...heardOverH3, expiresInSeconds: 0 }],
+      },
+    },
+    'h3-available',
+    [],
+    /reads only/,
+  ],
+  [
+    'others that have expired, or the same in another response, say nothing of the advertised one',
+    {
+      discovered: {
+        ...own,
+        alternatives: [
+          { ...heardOverH3, expiresInSeconds: 0, port: 444 },
+          { ...heardOverH3, expiresInSeconds: 0, host: 'b.test' },
+          { ...heardOverH3, expiresInSeconds: 0, alpn: 'h2' },
+          { ...heardOverH3, expiresInSeconds: 0, source: 'memory' },
+        ],
+      },
+    },
+    'h3-available',
+    [],
+  ],
+  [
+    'expired when it arrives in one of two responses',
+    { discovered: { ...own, alternatives: [heardOverH3, { ...heardOverH3, expiresInSeconds: 0 }] } },
+    'h3-available',
+    [],
+  ],
+  [
+    'reachable, HTTP/2 advertised in memory',
+    { discovered: { ...quiet, alternatives: [{ ...heardOverH3, alpn: 'h2', source: 'memory' }] } },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'nothing advertised over TCP, and HTTP/2 over HTTP/3',
+    { discovered: over(null, 'h2=":443"') },
+    'h3-not-advertised',
+    ['h3-available'],
+    /does not advertise it/,
+  ],
+  [
+    'reachable, with a given address for another host',
+    { discovered: { ...quiet, names: names([], { addresses: [{ ...GIVEN, host: 'b.test' }] }) } },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'reachable by a given address, for which DNS was asked nevertheless',
+    {
+      discovered: {
+        ...quiet,
+        names: names([], { addresses: [GIVEN], lookups: [answered('a.test', 0)] }),
+      },
+    },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
   ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
   [
     'private root and unadvertised',
@@ -322,6 +388,16 @@ const UNREACHABLE: readonly Row[] = [
     'h3-advertised-unreachable',
     [],
     /in its HTTPS record, but there is no reply over UDP.* remove h3 from the HTTPS record/,
+  ],
+  [
+    'the better of two HTTPS records is named first',
+    {
+      discovered: { ...quiet, names: names([{ priority: 2, port: 444 }, {}]) },
+      attempts: [h3(silent), h3(silent, { port: 444 }), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /on port 443 in its HTTPS record/,
   ],
   [
     'the endpoint of an HTTPS record: its port, its target',
@@ -515,6 +591,19 @@ const WRONG: readonly Row[] = [
     /^(?!.*blocks UDP)/,
   ],
   [
+    'a refused port where UDP passes, as an answer from the own port shows',
+    { discovered: at444, attempts: [h3(wrongName, { transportMs: 1 }), h3(refused, { port: 444 }), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /on port 444, where UDP is refused; the site itself is on port 443/,
+  ],
+  [
+    'a refused port of another host is no fault of the origin’s',
+    { discovered: atB, attempts: [h3(), h3(refused, onB), h2()] },
+    'h3-advertised-unreachable',
+    ['h3-available'],
+  ],
+  [
     'a port behind silence may be a firewall’s',
     { discovered: at444, attempts: [h3(silent, { port: 444 }), h2()] },
     'h3-advertised-unreachable',
@@ -536,6 +625,47 @@ const WRONG: readonly Row[] = [
     'unknown',
     [],
     /at b\.test:444, which was not tried/,
+  ],
+  [
+    'a host with an address in the answer of a query, whatever the others found',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved, addresses: [{ ...GIVEN, host: 'b.test' }] }),
+      },
+      attempts: [h2()],
+    },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried/,
+  ],
+  [
+    'a host that was not queried, beside one without an address',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved.map((l) => ({ ...l, name: 'c.test' })) }),
+      },
+      attempts: [h2()],
+    },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried/,
+  ],
+  [
+    'a host without an address, whose HTTPS records are not known either',
+    {
+      discovered: {
+        ...atB,
+        names: names([], {
+          lookups: [...unresolved, { ...answered('b.test', 0), outcome: 'failed', message: 'SERVFAIL' }],
+        }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /at b\.test:444, a name without an address/,
   ],
   [
     'a host that cannot be looked up now may well exist',
@@ -622,7 +752,7 @@ const WRONG: readonly Row[] = [
     { attempts: [h3(silent), h2()], discovered: { altSvc: 'h3=443', knownRoot: true } },
     'h3-advertisement-wrong',
     ['h3-not-offered'],
-    /cannot be parsed/,
+    /^The Alt-Svc header cannot be parsed/,
   ],
   [
     'a header of which a part cannot be parsed',
@@ -651,6 +781,26 @@ const WRONG: readonly Row[] = [
     /ma=0/,
   ],
   [
+    'drafts, beside more alternatives than are read',
+    { discovered: { altSvc: `h3-29=":443", ${MANY}`, knownRoot: true } },
+    'h3-available',
+    [],
+    /reads only/,
+  ],
+  [
+    'drafts beside h3',
+    { discovered: { altSvc: `h3-29=":443", ${OWN}`, knownRoot: true } },
+    'h3-available',
+    [],
+  ],
+  [
+    'drafts beside HTTP/2',
+    { discovered: { altSvc: 'h3-29=":443", h2=":443"', knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-not-advertised', 'h3-available'],
+    /only drafts of HTTP\/3 \(h3-29\)/,
+  ],
+  [
     'drafts only',
     { discovered: { altSvc: 'h3-29=":443", quic=":443"', knownRoot: true } },
     'h3-advertisement-wrong',
@@ -662,6 +812,12 @@ const WRONG: readonly Row[] = [
     { discovered: { ...quiet, names: names([{ incompatible: true }]) } },
     'h3-available',
     ['unknown'],
+  ],
+  [
+    'an HTTPS record without h3 that cannot be used here',
+    { discovered: { ...quiet, names: names([{ incompatible: true, alpn: ['h2'] }]) } },
+    'h3-not-advertised',
+    ['h3-available'],
   ],
   [
     'an HTTPS record that cannot be used here, beside QUIC that fails',
@@ -704,6 +860,20 @@ const WRONG: readonly Row[] = [
     },
     'h3-available',
     [],
+  ],
+  [
+    'the same without Alt-Svc',
+    {
+      origin: at8443,
+      discovered: {
+        ...quiet,
+        names: names([{ owner: '_8443._https.a.test', target: '_8443._https.a.test', port: 8443 }]),
+      },
+      attempts: [h3(null, { port: 8443 }), h2(null, { port: 8443 })],
+    },
+    'h3-available',
+    [],
+    /^Supports HTTP\/3 on this network\.$/,
   ],
   [
     'an HTTPS record with h3 beside clear',
@@ -1215,6 +1385,7 @@ test('a port to which browsers do not connect is a fault of the advertisement, n
     });
     assert.equal(verdict.code, 'h3-advertisement-wrong');
     assert.match(verdictText(verdict), says);
+    assert.ok(verdict.findings.some(({ code }) => code === 'h3-advertised-unreachable'));
     assert.doesNotMatch(allTexts(verdict).join(), /firewall|QUIC server is listening/);
   }
   const error = { code: 'port-blocked', message: 'M' } as const;
