@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  addAdoption,
   addCounts,
   adoptionByOrigin,
   adoptionByRequest,
@@ -8,6 +9,7 @@ import {
   countRequest,
   NO_ADOPTION,
   NO_REQUESTS,
+  requestsIn,
 } from './adoption.ts';
 
 test('only the network counts: caches, workers and prefetches leave the counts alone', () => {
@@ -26,11 +28,21 @@ test('adoption by origin: one HTTP/3 request is enough, hidden only if nothing i
   const origins = [
     { ...NO_REQUESTS, h3: 1, h2: 9 },
     { ...NO_REQUESTS, h2: 1, unknown: 3 },
+    { ...NO_REQUESTS, h2: 1 },
     { ...NO_REQUESTS, unknown: 3 },
+    { ...NO_REQUESTS, unknown: 1 },
     NO_REQUESTS,
   ];
-  assert.deepEqual(adoptionByOrigin(origins), { h3: 1, known: 2, hidden: 1 });
-  assert.equal(addCounts(origins[0] ?? NO_REQUESTS, origins[1] ?? NO_REQUESTS).h2, 10);
+  assert.deepEqual(adoptionByOrigin(origins), { h3: 1, known: 3, hidden: 2 });
+});
+
+test('counts and adoptions are added field by field', () => {
+  const some = { h3: 1, h2: 2, 'http/1.1': 3, 'http/1.0': 4, unknown: 5 };
+  const both = addCounts(some, { h3: 10, h2: 20, 'http/1.1': 30, 'http/1.0': 40, unknown: 50 });
+  assert.deepEqual(both, { h3: 11, h2: 22, 'http/1.1': 33, 'http/1.0': 44, unknown: 55 });
+  assert.equal(requestsIn(some), 15);
+  const adoption = addAdoption({ h3: 1, known: 2, hidden: 3 }, { h3: 10, known: 20, hidden: 30 });
+  assert.deepEqual(adoption, { h3: 11, known: 22, hidden: 33 });
 });
 
 test('without known protocols there is no percentage', () => {
