@@ -134,7 +134,6 @@ function readAlternative(c: Cursor): Alternative | null {
   const authority = quoted === null ? null : readAuthority(quoted);
   if (authority === null) return null;
   const parameters = readParameters(c);
-  skipSpace(c);
   if (parameters === null || (c.at < c.text.length && c.text[c.at] !== ',')) return null;
   return { alpn, ...authority, ...parameters };
 }
