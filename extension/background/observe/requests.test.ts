@@ -65,10 +65,16 @@ test('a redirect has no timing of its own, so nothing claims it', () => {
 
 test('unclaimed after settling is missed, and a late timing does not count it again', () => {
   const table = new RequestTable();
+  const second = { ...base, id: '2', atMs: 1000 };
   table.add(base);
+  table.add(second);
   assert.deepEqual(table.expire(SETTLE_MS - 1), []);
   assert.deepEqual(table.expire(SETTLE_MS), [base]);
-  assert.deepEqual(table.expire(SETTLE_MS), []);
+  assert.deepEqual(table.expire(SETTLE_MS + 999), []);
+  assert.deepEqual(table.expire(SETTLE_MS + 1000), [second]);
+  assert.equal(table.known(claim), 2);
+  assert.equal(table.claim(claim), 'counted');
+  assert.equal(table.known(claim), 1);
   assert.equal(table.claim(claim), 'counted');
   assert.equal(table.claim(claim), null);
 });
@@ -112,12 +118,13 @@ test('what may count as a response over the network is pending until it is claim
     fromCache: true,
   });
   table.add({ ...base, id: '6', hop: true, fromCache: true });
+  table.add({ ...base, id: '7', hop: true });
   table.add({ ...base, id: '3', answered: false });
   table.add({ ...base, id: '4', prerender: true });
   table.add({ ...base, id: '5', documentId: 'other' });
-  assert.equal(table.pending(own), 2);
+  assert.equal(table.pending(own), 3);
   table.claim(claim);
-  assert.equal(table.pending(own), 1);
+  assert.equal(table.pending(own), 2);
   table.expire(SETTLE_MS);
   assert.equal(
     table.pending(() => true),
@@ -146,10 +153,15 @@ test('a document reported before its end is not counted again when it ends', () 
   const document = { ...base, kind: 'navigation', documentId: null } as const;
   const told = { ...claim, navigation: true, unfinished: true };
   assert.equal(table.claim(told), null);
+  table.countUnmatched(told, false);
   table.add(document);
   assert.equal(table.size, 0);
   table.add(document);
   assert.equal(table.size, 1, 'the next one of the same address is another');
+  const ended = new RequestTable();
+  ended.claim({ ...told, unfinished: false });
+  ended.add(document);
+  assert.equal(ended.size, 1);
 });
 
 test('a document reported before it was cancelled leaves nothing behind', () => {
@@ -164,8 +176,9 @@ test('a document reported before it was cancelled leaves nothing behind', () => 
 test('an answer that was cut off was an answer nevertheless', () => {
   const table = new RequestTable();
   table.add(base);
+  table.add({ ...base, id: '2' });
   table.add({ ...base, answered: false });
-  assert.equal(table.size, 1);
+  assert.equal(table.size, 2);
   assert.equal(table.claim(claim), base);
 });
 
@@ -176,6 +189,10 @@ test('a document that names its own protocol does not wait for a page that may n
   assert.deepEqual(table.expire(4999), []);
   assert.deepEqual(table.expire(5000), [document]);
   assert.equal(table.claim({ ...claim, navigation: true }), 'counted', 'when it speaks after all');
+  table.add({ ...base, protocol: 'h3' });
+  table.add({ ...document, protocol: null });
+  table.add({ ...document, hop: true });
+  assert.deepEqual(table.expire(SETTLE_MS - 1), [], 'all others wait');
 });
 
 test('of two visits to one page each document gets the answer of its own moment, whichever is reported first', () => {
@@ -239,6 +256,8 @@ test('a request repeated after an entry without a request is counted separately'
   table.add(again);
   table.add({ ...base, id: '2', atMs: 900, answered: false });
   assert.equal(table.claim({ ...claim, answeredAtMs: 1201 }), again);
+  table.add({ ...base, id: '3', atMs: 900 });
+  assert.equal(table.size, 1, 'the one that failed was not that of the entry');
 });
 
 test('a reported timing does not wait longer than a request may take to be reported', () => {
@@ -247,6 +266,11 @@ test('a reported timing does not wait longer than a request may take to be repor
   table.expire(1000 + SETTLE_MS);
   table.add({ ...base, atMs: 1000 });
   assert.equal(table.size, 1);
+  const recent = new RequestTable();
+  for (const answeredAtMs of [1000, 15_000, 15_000]) recent.countUnmatched({ ...claim, answeredAtMs }, false);
+  recent.expire(1000 + SETTLE_MS);
+  for (const id of ['1', '2']) recent.add({ ...base, id, atMs: 15_000 });
+  assert.equal(recent.size, 0);
 });
 
 test('of a page that requests one address for as long as it is open, only recent answers are kept', () => {

@@ -138,7 +138,7 @@ export class RequestTable {
 
   add(request: EndedRequest): void {
     const key = this.#requestKey(request);
-    if (request.kind !== 'resource' && this.#early.delete(key)) return;
+    if (this.#early.delete(key)) return;
     if (this.#isLate(key, request)) return;
     // A navigation that failed created no document that could report it.
     if (!request.answered && request.kind !== 'resource') return;
