@@ -38,6 +38,8 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
   const later: (() => void)[] = [];
+  const reported: number[] = [];
+  const navigated: string[] = [];
   const time = { nowMs: 20_000 };
   const recorder = new Recorder({
     table,
@@ -53,8 +55,8 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
         run();
       }),
     mayRecord,
-    onRecorded: () => {},
-    onNavigation: () => {},
+    onRecorded: (some) => void reported.push(some.length),
+    onNavigation: ({ url }) => void navigated.push(url),
     devtoolsFeed,
     onBackfill: (some) => void backfilled.push(...some),
     ledger: {
@@ -70,7 +72,8 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
       },
     },
   });
-  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled, later, time };
+  const seen = { recorded, reported, navigated, backfilled };
+  return { pages, table, recorder, observing, fail, devtoolsFeed, later, time, ...seen };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -102,6 +105,38 @@ test('a batch sent again takes no request of a later timing', async () => {
   await recorder.record({ ...batch, entries: [image] }, sender);
   await recorder.record({ ...batch, seq: 2, entries: [image] }, sender);
   assert.deepEqual([recorded[1]?.observations[0]?.reason, recorded.length], ['revalidated', 2]);
+});
+
+test('what is new in the ledger is reported once, and a navigation over the network by itself', async () => {
+  const { table, recorder, reported, navigated } = await testbed();
+  await recorder.recordLeft(batch, sender.url);
+  await recorder.record(batch, sender);
+  await recorder.recordLeft(batch, sender.url);
+  assert.deepEqual([reported, navigated], [[1], []]);
+  const image = { ...timing, navigation: false };
+  await recorder.record({ ...batch, seq: 2, entries: [timing, image] }, sender);
+  await recorder.record({ ...batch, seq: 3, entries: [{ ...timing, transferBytes: 0 }] }, sender);
+  const url = 'https://b.test/x';
+  table.add({ ...request, kind: 'resource', firstUrl: url, url, atMs: 0 });
+  await recorder.recordMissed();
+  assert.deepEqual([reported, navigated], [[1, 2, 1, 1], [timing.url]]);
+});
+
+test('a batch that its document left behind belongs to its site, and is joined if it was before', async () => {
+  const { table, recorded, recorder, fail } = await testbed();
+  await recorder.recordLeft({ ...batch, topOrigin: 'https://top.test' }, sender.url);
+  await recorder.recordLeft({ ...batch, seq: 2 }, 'about:blank');
+  table.add(request);
+  fail.next = true;
+  await assert.rejects(recorder.record({ ...batch, seq: 3 }, sender), /disk is full/);
+  await recorder.recordLeft({ ...batch, seq: 3 }, sender.url);
+  assert.deepEqual(
+    recorded.map(({ observations: [o] }) => [o?.site, o?.kind, o?.altSvc]),
+    [
+      ['top.test', 'resource', undefined],
+      ['a.test', 'navigation', 'h3=":443"'],
+    ],
+  );
 });
 
 test('every batch says how it was observed', async () => {
@@ -169,7 +204,9 @@ test('a batch that waits when everything is deleted is not recorded', async () =
   const { recorder, table, later } = await testbed();
   const recent = { ...batch, entries: [{ ...timing, startMs: 19_700, endMs: 19_900 }] };
   const reported = recorder.requestsReported(recent, sender, { usuallyMs: 300, mostMs: 3000 });
+  table.add({ ...request, id: '8' });
   recorder.forget();
+  assert.equal(table.size, 0);
   table.add(request);
   await turn();
   for (const run of later.splice(0)) run();
@@ -502,6 +539,10 @@ test('a batch says whether its answers came through a proxy: of the request, or 
     assert.equal(await proxiedAs(null, proxied), proxied);
     assert.equal(await proxiedAs(proxied), proxied);
   }
+  const both = await testbed();
+  for (const proxied of [true, false]) both.table.add({ ...request, id: String(proxied), proxied });
+  await both.recorder.record({ ...batch, entries: [timing, timing] }, sender);
+  assert.deepEqual([...(both.recorded[0]?.proxied ?? [])], [['https://www.a.test', true]]);
   const { recorded, recorder, table, observing } = await testbed();
   observing.proxied = true;
   table.add({ ...request, atMs: 20_000 - SETTLE_MS });
