@@ -158,10 +158,10 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
   }
 
   function locate(given: string): LocatedEndpoint {
-    const bare = (familyOf(given) === 'ipv6' && nat64?.desynthesize(given)) || given;
+    const bare = nat64?.desynthesize(given) ?? given;
     const direct = sourceFor(bare);
     // Only IPv4 addresses to which no IPv4 route applies are synthesised (section 8.3).
-    const synthesized = direct === null && familyOf(bare) === 'ipv4' ? nat64?.synthesize(bare) : undefined;
+    const synthesized = direct === null ? nat64?.synthesize(bare) : undefined;
     const address = synthesized ?? bare;
     const source = address === bare ? direct : sourceFor(address);
     const srttMs = history.get(address)?.srttMs ?? null;
