@@ -98,7 +98,7 @@ export function setPace(s: TrialState, group: AttemptGroup, atMs: number | null)
 export function enter(s: TrialState, attempt: AttemptState, phase: Phase): void {
   s.count[attempt.phase] -= 1;
   s.count[phase] += 1;
-  if (attempt.phase === 'connecting') attempt.group.connecting.delete(attempt);
+  attempt.group.connecting.delete(attempt);
   attempt.phase = phase;
 }
 
