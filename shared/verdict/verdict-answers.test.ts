@@ -100,6 +100,11 @@ test('HTTP/3 over which a response begins is offered, though not advertised', ()
 test('responses that begin over both and do not end are slow, and that they begin is said', () => {
   const { text } = verdictAsText(verdict({ attempts: [h3(late, begun), h2(late, begun)] }));
   assert.match(text, /^Over HTTP\/3 and over HTTP\/2 a response begins, but over neither is it complete/);
+  const told = (...attempts: Attempt[]) => verdictText(verdict({ attempts }));
+  assert.match(told(h3(late, begun), h2(late, connected)), /^Connects over HTTP\/3 and over HTTP\/2/);
+  assert.match(told(h3(late, connected), h2(late, begun)), /^Connects over HTTP\/3 and over HTTP\/2/);
+  assert.match(told(h3(late, begun), h2(dead)), /^No complete response comes over HTTP\/3/);
+  assert.match(told(h3(late, connected), h2(dead)), /^No response comes over HTTP\/3/);
 });
 
 test('the beginning of a response over TCP shows what it advertises', () => {
@@ -274,6 +279,19 @@ for (const [what, error, says, never] of WORDS)
     assert.match(text, says);
     assert.doesNotMatch(text, never);
   });
+
+test('an Alt-Svc header that came with a 421 is said to be ignored, over whichever protocol', () => {
+  const plain: AttemptError = { code: 'misdirected', message: '421' };
+  const named: AttemptError = { ...plain, ignoredAltSvc: 'h3=":443"' };
+  for (const [overH3, overH2, ignored] of [
+    [plain, plain, false],
+    [named, plain, true],
+    [plain, named, true],
+  ] as const) {
+    const text = verdictText(verdict({ attempts: [h3(overH3, connected), h2(overH2, connected)] }));
+    assert.equal(text.includes('which clients ignore'), ignored);
+  }
+});
 
 test('a draft version advertised where nothing listens: QUIC first, then its advertisement', () => {
   const drafts = { altSvc: 'h3-29=":443"', knownRoot: true };

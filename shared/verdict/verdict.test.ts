@@ -930,7 +930,37 @@ const UNKNOWN: readonly Row[] = [
     'unknown',
     [],
   ],
-  ['nothing tried', { attempts: [], discovered: { altSvc: null, knownRoot: null } }, 'unknown', []],
+  [
+    'nothing tried',
+    { attempts: [], discovered: { altSvc: null, knownRoot: null } },
+    'unknown',
+    [],
+    /^Not enough data/,
+  ],
+  [
+    'HTTP/3 cut short',
+    {
+      attempts: [h3({ code: 'cancelled', message: 'm' }, { outcome: 'cancelled' }), h2()],
+      discovered: quiet,
+    },
+    'unknown',
+    [],
+    /the attempt over HTTP\/3 cancelled/,
+  ],
+  [
+    'only HTTP/2 tried, with one fault of ours',
+    { attempts: [h2(), h2(OURS)], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/3 was not tried\./,
+  ],
+  [
+    'HTTP/3 failed, and HTTP/2 was established and cancelled',
+    { attempts: [h3(misdirected), h2(null, { outcome: 'cancelled' })], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/3 fails \(.*\), and the attempt over HTTP\/2 has no result/,
+  ],
   [
     'only HTTP/3 tried, in vain',
     { attempts: [h3(silent)], discovered: { altSvc: null, knownRoot: null } },
@@ -1049,12 +1079,95 @@ const UNKNOWN: readonly Row[] = [
   ],
 ];
 
+const ON_H2 = { lastProtocol: 'h2', visitsSinceAdvertised: 0 } as const;
+const ONE_OF_TWO = {
+  discovered: { altSvc: 'h3=":443", h3=":444"', knownRoot: true },
+  attempts: [h3(), h3(silent, { port: 444 }), h2()],
+};
 const BROWSER: readonly Row[] = [
   [
     'the browser used it',
     { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 4 } },
     'h3-used',
     ['h3-available'],
+  ],
+  [
+    'the browser’s visits are unknown',
+    { browser: { ...ON_H2, visitsSinceAdvertised: null } },
+    'h3-available',
+    [],
+  ],
+  [
+    'the browser could not know yet, and nothing at all was found',
+    { attempts: [], discovered: { altSvc: null, knownRoot: null }, browser: ON_H2 },
+    'h3-first-visit',
+    [],
+  ],
+  [
+    'the browser could not know yet, nothing was raced, and the root is private',
+    { attempts: [], discovered: { ...own, knownRoot: false }, browser: ON_H2 },
+    'h3-first-visit',
+    [],
+  ],
+  [
+    'the browser could not know yet, and trusts the private root',
+    { discovered: { ...own, knownRoot: false }, trustsRoot: true, browser: ON_H2 },
+    'h3-first-visit',
+    ['h3-available'],
+  ],
+  [
+    'the browser on h2, and a race that found nothing advertised',
+    { attempts: [h2()], discovered: quiet, browser: ON_H2 },
+    'unknown',
+    [],
+  ],
+  [
+    'the browser on h2, where it is withdrawn',
+    { attempts: [], discovered: { altSvc: 'clear', knownRoot: true }, browser: ON_H2 },
+    'unknown',
+    [],
+  ],
+  [
+    'the browser on h2, advertised elsewhere, and dead at the own port',
+    { attempts: [h3(silent), h2()], discovered: atB, browser: ON_H2 },
+    'unknown',
+    [],
+    /which was not tried/,
+  ],
+  [
+    'the browser on h2, and a fault that keeps clients from HTTP/3',
+    { discovered: { altSvc: 'h3=":443", h3=444', knownRoot: true }, browser: ON_H2 },
+    'h3-advertisement-wrong',
+    ['h3-available'],
+  ],
+  [
+    'the browser could not know yet, and one of two endpoints is dead',
+    { ...ONE_OF_TWO, browser: ON_H2 },
+    'h3-first-visit',
+    ['h3-available'],
+  ],
+  [
+    'the browser stays away, and one of two endpoints is dead',
+    {
+      ...ONE_OF_TWO,
+      browser: { ...ON_H2, visitsSinceAdvertised: 3, visitsHere: true, proxied: false },
+    },
+    'h3-browser-avoids',
+    ['h3-available'],
+  ],
+  [
+    'the browser uses a proxy',
+    { browser: { ...ON_H2, proxied: true } },
+    'h3-available',
+    [],
+    /a proxy is in use/,
+  ],
+  [
+    'the browser stays away, and perhaps uses a proxy',
+    { browser: { ...ON_H2, visitsSinceAdvertised: 3, visitsHere: true } },
+    'h3-available',
+    [],
+    /it may be using a proxy/,
   ],
   [
     'the browser could not know yet',
@@ -1357,7 +1470,12 @@ test('offline is this machine’s problem, and nothing about the name or the ser
     assert.deepEqual([verdict.code, otherFindings(verdict)], ['unknown', []]);
     assert.match(text, /^This machine is offline/);
   }
-  assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
+  for (const [attempts, code] of [
+    [[h3(), h2()], 'h3-available'],
+    [[h3(), h2(dead)], 'h3-available'],
+    [[h3(silent), h2()], 'h3-advertised-unreachable'],
+  ] as const)
+    assert.equal(verdictOf({ ...base, attempts, offline: true }).code, code);
 });
 
 test('addresses skipped because of our own limits are mentioned if something failed, but not as the cause', () => {

@@ -514,7 +514,7 @@ function portBlockedMessage({ origin }: Evidence): Message | null {
 function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   const old = oldName(evidence);
   if (evidence.leftOut) return message('verdictLeftOut', { old });
-  if (h3 === 'not-tried' && isFailed(h2))
+  if (isFailed(h2))
     return message(H2_FAILED_UNPROVEN[unprovenBy(evidence)], {
       failure: failureMessage(h2),
       old,
