@@ -340,7 +340,7 @@ export function recallOf(
   const own = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
   const others = reached === null ? freshShared(shared, nowMs) : null;
   const hints = { ...own, shared: others && sharedOutcome(others) };
-  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken ?? hints.shared;
+  const hinted = hints.h3 ?? hints.h2 ?? hints.shared;
   const misdirected = nowMs < (host?.misdirectedUntilMs ?? 0) ? (host?.misdirected ?? null) : null;
   const known = decision ?? advert ?? hinted ?? misdirected;
   if (known === null && histories.size === 0) return null;
