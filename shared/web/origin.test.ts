@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { webUrl } from '../testing/hostile.ts';
 import {
+  hostPort,
+  type Origin,
   OTHER_ORIGINS,
   originOfUrl,
   originParts,
@@ -12,6 +14,7 @@ import {
   roomOf,
   SITE_DAY_ORIGINS,
   SITE_ORIGINS,
+  siteSchema,
 } from './origin.ts';
 
 test('an origin is accepted in every common spelling, and made canonical', () => {
@@ -110,8 +113,15 @@ test('the origin of a URL does not depend on the URLs before it', () => {
 test('only the canonical form passes the schema, and its parts can be read back', () => {
   const origin = v.parse(originSchema, 'https://a.test:8443');
   assert.equal(originParts(origin).port, 8443);
-  for (const text of ['https://A.test', 'a.test', 'https://a.test/', 'https://a.test:443'])
+  assert.throws(() => originParts('http://a.test' as Origin), TypeError);
+  for (const text of ['https://A.test', 'a.test', 'https://a.test/', 'https://a.test:443', 'https://'])
     assert.equal(v.is(originSchema, text), false, text);
+});
+
+test('an authority has brackets around IPv6 alone, and a site is no longer than a name', () => {
+  assert.deepEqual([hostPort('::1', 443), hostPort('a.test', 8443)], ['[::1]:443', 'a.test:8443']);
+  const isSite = (text: string) => v.is(siteSchema, text);
+  assert.deepEqual(['', 'a', 'a'.repeat(253), 'a'.repeat(254)].map(isSite), [false, true, true, false]);
 });
 
 test('parsing never throws, and what it accepts is a fixed point', () => {
