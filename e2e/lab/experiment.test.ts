@@ -1,5 +1,5 @@
 // With which seed the testbed of a run is open when it begins, is resumed, or begins anew; what is printed if it cannot
-// be resumed.
+// be resumed; that two runs never record in one folder.
 import assert from 'node:assert/strict';
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { scratchDirectory } from '../scratch.ts';
-import { type Experiment, record, runProgram } from './experiment.ts';
+import { type Experiment, RunInterrupted, record, runProgram } from './experiment.ts';
 import type { RecordSchema } from './journal.ts';
 
 interface Plan {
@@ -98,4 +98,21 @@ test('a resumed run has a seed of its own, and one that begins anew the recorded
   assert.deepEqual(await run(2), [7, 7, 7, 7, 9, 9]);
   assert.deepEqual(await run(1), [7, 7, 7], 'changed: trials');
   assert.deepEqual(await run(1, true), [7, 7, 7]);
+});
+
+test('a second run in the same folder is refused while the first records, and records after it', async (context) => {
+  const dir = await scratchDirectory('experiment-test');
+  context.after(() => rm(dir, { recursive: true }));
+  const during: Experiment<Plan, Line, Line, Opened> = {
+    ...EXPERIMENT,
+    measure: async () => {
+      const again = { ...EXPERIMENT, fresh: true };
+      await assert.rejects(record(again, dir), new RunInterrupted(`Another run is recording in ${dir}`));
+      return true;
+    },
+  };
+  const { journal: first } = await record(during, dir);
+  assert.deepEqual(first.turns, []);
+  const { journal } = await record(EXPERIMENT, dir);
+  assert.deepEqual(journal.turns, [{ seed: 7 }]);
 });

@@ -1,7 +1,10 @@
 // The common procedure of all experiments: they parse their command line, open a testbed, resume their record or start
 // a new one, measure, and name the command that turns the record into tables.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { networkUnavailable } from '../network/open.ts';
 import { formatElapsed, printLine } from '../run/display.ts';
@@ -126,15 +129,35 @@ interface Closable {
 /** Ends a run early without being a program error: what was measured is kept. */
 export class RunInterrupted extends Error {}
 
-/** Runs the experiment and records it in the folder, or resumes the run there. Rejects if no testbed can be opened. */
+/**
+ * Keeps other runs out of the folder: both would record the same turns. The kernel gives an abstract socket up with its
+ * process, so that one that was killed leaves nothing behind. Throws RunInterrupted if another run is there.
+ */
+async function claim(dir: string): Promise<AsyncDisposable> {
+  const server = createServer();
+  const name = createHash('sha256').update(resolve(dir)).digest('hex');
+  try {
+    await once(server.listen(`\0photofinish-lab-${name}`), 'listening');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
+    throw new RunInterrupted(`Another run is recording in ${dir}`, { cause });
+  }
+  return server;
+}
+
+/**
+ * Runs the experiment and records it in the folder, or resumes the run there. Rejects if no testbed can be opened, or
+ * another run is recording there.
+ */
 export async function record<Plan extends object, Findings, Line, Setup extends Closable>(
   { schema, seed, fresh, ...experiment }: Experiment<Plan, Findings, Line, Setup>,
   dir: string,
 ): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
+  await using closing = new AsyncDisposableStack();
+  closing.use(await claim(dir));
   // A resumed run uses a new seed: the same one would repeat the losses of its beginning.
   const earlier = fresh ? null : await readJournal(dir, schema);
   const resumedSeed = seed + (earlier?.turns.length ?? 0);
-  await using closing = new AsyncDisposableStack();
   let setup = await experiment.open(resumedSeed);
   closing.defer(() => setup.close());
   const { journal, aside } = await openJournal(dir, schema, {
