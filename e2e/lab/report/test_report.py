@@ -150,9 +150,12 @@ class Records(unittest.TestCase):
             ("p1-made-up", without_client),
         ):
             with self.subTest(name):
-                record = FIXTURES / name / "trials.jsonl"
-                found = {}
-                exec(code.replace(".photofinish/lab/adoption/trials.jsonl", str(record)), found)
+                with tempfile.NamedTemporaryFile() as record:
+                    # With a line that was being written when the run was killed.
+                    record.write((FIXTURES / name / "trials.jsonl").read_bytes() + b'{"kind":"turn","scen')
+                    record.flush()
+                    found = {}
+                    exec(code.replace(".photofinish/lab/adoption/trials.jsonl", record.name), found)
                 self.assertEqual(len(found["trials"]), sum(len(turn["trials"]) for turn in found["turns"]))
 
     def test_a_line_that_was_being_written_does_not_count(self):
