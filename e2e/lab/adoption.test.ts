@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { describeMachine } from '../bench/measure.ts';
 import type { Shapes } from '../network/link.ts';
 import { scratchDirectory } from '../scratch.ts';
 import {
@@ -288,7 +289,7 @@ async function setUp(context: TestContext, runs: Record<string, Run>) {
     clients: portions.map((portion) => ({ ...portion, title: '', kind: 'peer' as const, versions: {} })),
   };
   const { journal } = await openJournal(dir, ADOPTION, {
-    identity: { seed: 1, commit: null, build: '', asked },
+    identity: { machine: describeMachine({}), seed: 1, commit: null, build: '', asked },
     startedAtMs: 0,
     fresh: false,
     find: async () => ({ absent: [] }),

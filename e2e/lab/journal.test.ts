@@ -4,10 +4,12 @@ import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { describeMachine } from '../bench/measure.ts';
+import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { ADOPTION, type AdoptionPlan, collect, type Line, planRun, remaining } from './adoption/turns.ts';
 import { COST } from './cost/cells.ts';
-import { differences, type Identity, openJournal, readJournal, turnKey } from './journal.ts';
+import { commitOf, differences, type Identity, openJournal, readJournal, turnKey } from './journal.ts';
 
 const PORTIONS = [
   { name: 'race', trials: 30, batch: 10 },
@@ -16,6 +18,7 @@ const PORTIONS = [
 const SCENARIO = { id: 'delay-50', delayMs: 50, loss: 0 };
 const STARTED_AT_MS = 1_700_000_000_000;
 const IDENTITY: Identity<AdoptionPlan> = {
+  machine: describeMachine({}),
   seed: 1,
   commit: 'a'.repeat(40),
   build: 'b'.repeat(64),
@@ -142,6 +145,7 @@ test("another experiment's record is rejected", async (context) => {
 });
 
 const CHANGES: readonly (readonly [what: string, identity: Partial<Identity<AdoptionPlan>>])[] = [
+  ['machine', { machine: describeMachine({ node: 'v0' }) }],
   ['seed', { seed: 2 }],
   ['scenarios', { asked: { ...IDENTITY.asked, scenarios: [{ ...SCENARIO, loss: 0.1 }] } }],
   [
@@ -169,6 +173,27 @@ for (const [what, change] of CHANGES)
     assert.deepEqual((await readJournal(aside.dir, ADOPTION))?.meta.seed, 1);
     assert.deepEqual(differences((await readJournal(dir, ADOPTION))?.meta ?? IDENTITY, changed), []);
   });
+
+test('a commit with changes is told from itself and from other changes', async (context) => {
+  const dir = await folder(context);
+  const git = (...args: string[]) => runOrThrow('git', ['-C', dir, ...args]);
+  const author = ['-c', 'user.name=n', '-c', 'user.email=e', '-c', 'commit.gpgsign=false'];
+  const file = join(dir, 'file');
+  await git('init', '--quiet');
+  await writeFile(file, 'one');
+  await git('add', 'file');
+  await git(...author, 'commit', '--quiet', '-m', 'm');
+  const commits: (string | null)[] = [];
+  for (const text of ['one', 'two', 'three', 'two']) {
+    await writeFile(file, text);
+    commits.push(await commitOf(dir));
+  }
+  const [clean, two, three, again] = commits;
+  assert.match(clean ?? '', /^[0-9a-f]{40}$/);
+  for (const changed of [two, three]) assert.ok(changed?.startsWith(`${clean}-dirty-`), changed ?? 'null');
+  assert.notEqual(two, three);
+  assert.equal(two, again);
+});
 
 test('on request a new record is started, and every earlier run is kept', async (context) => {
   const dir = await folder(context);

@@ -1,5 +1,6 @@
 // An experiment's record: `meta.json` describes the request, the software and the machine once; `trials.jsonl` gets a
 // line as soon as a turn is over, so that a run can be resumed after any interruption.
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,14 +60,15 @@ const metaSchema = v.object({
   startedAtMs: v.number(),
   machine: machineSchema,
   seed: count,
-  /** Of the checkout, with `-dirty` if files are modified; null outside a checkout. */
+  /** Of the checkout, with `-dirty` and a digest of the changes if files are modified; null outside a checkout. */
   commit: v.nullable(v.string()),
   /** Digest of our build output. */
   build: v.string(),
 });
 
 /** What must be equal for turns to belong to one run. */
-export interface Identity<Plan> extends Pick<v.InferOutput<typeof metaSchema>, 'seed' | 'commit' | 'build'> {
+export interface Identity<Plan>
+  extends Pick<v.InferOutput<typeof metaSchema>, 'machine' | 'seed' | 'commit' | 'build'> {
   readonly asked: Plan;
 }
 
@@ -89,16 +91,23 @@ export interface Journal<Plan, Findings, Line> extends ExperimentRecord<Plan, Fi
   once(key: string, measure: () => Promise<Line | readonly Line[]>): Promise<void>;
 }
 
-/** The identity of a run with this checkout's current build. */
-export async function identify<Plan>(seed: number, asked: Plan): Promise<Identity<Plan>> {
-  const describe = ['-C', TOP, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
-  const described = await runCommand('git', describe).catch(() => null);
-  return {
-    seed,
-    commit: described?.code === 0 ? described.stdout.trim() : null,
-    build: await digestOfBuild(),
-    asked,
+/** The commit checked out in the directory, as the record has it. */
+export async function commitOf(dir: string): Promise<string | null> {
+  const git = async (...args: readonly string[]) => {
+    const result = await runCommand('git', ['-C', dir, ...args]).catch(() => null);
+    return result?.code === 0 ? result.stdout : null;
   };
+  const commit = (await git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'))?.trim() ?? null;
+  if (commit?.endsWith('-dirty') !== true) return commit;
+  // The laboratory runs from source, so that the build does not tell two states of it apart. Documents do not matter.
+  const changes = (await git('diff', '--binary', 'HEAD', '--', '.', ':!*.md')) ?? '';
+  return `${commit}-${createHash('sha256').update(changes).digest('hex').slice(0, 12)}`;
+}
+
+/** The identity of a run with this checkout's current build, on this machine. */
+export async function identify<Plan>(seed: number, asked: Plan): Promise<Identity<Plan>> {
+  const machine = describeMachine({});
+  return { machine, seed, commit: await commitOf(TOP), build: await digestOfBuild(), asked };
 }
 
 /** The files contain what no run has written; the message names the file, and the line. */
@@ -141,7 +150,13 @@ export async function readJournal<Plan, Findings, Line>(
 
 /** The names of the properties in which two runs differ; empty if they are the same. */
 export function differences<Plan extends object>(a: Identity<Plan>, b: Identity<Plan>): string[] {
-  const flat = ({ seed, commit, build, asked }: Identity<Plan>) => ({ seed, commit, build, ...asked });
+  const flat = ({ machine, seed, commit, build, asked }: Identity<Plan>) => ({
+    machine,
+    seed,
+    commit,
+    build,
+    ...asked,
+  });
   const [one, other] = [flat(a) as Record<string, unknown>, flat(b) as Record<string, unknown>];
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name]));
@@ -221,7 +236,6 @@ export async function openJournal<Plan extends object, Findings, Line>(
     schema: SCHEMA,
     experiment: schema.experiment,
     startedAtMs,
-    machine: describeMachine({}),
     ...identity,
     found: await find(),
   };

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
+import { describeMachine } from '../bench/measure.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { openJournal } from './journal.ts';
 import { afterRefusalMs, batches, PATHS, type Scenario } from './paths/scenario.ts';
@@ -63,7 +64,13 @@ test("each turn is recorded with the link's report of its own packets", async (c
   const dir = await scratchDirectory('paths-test');
   context.after(() => rm(dir, { recursive: true }));
   const { journal } = await openJournal(dir, PATHS, {
-    identity: { seed: 1, commit: null, build: '', asked: { full: false, rows: [] } },
+    identity: {
+      machine: describeMachine({}),
+      seed: 1,
+      commit: null,
+      build: '',
+      asked: { full: false, rows: [] },
+    },
     startedAtMs: 0,
     fresh: false,
     find: async () => ({}),
