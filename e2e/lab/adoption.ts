@@ -37,7 +37,7 @@ import {
   runExperiment,
 } from './experiment.ts';
 import { briefAccuracy } from './link.ts';
-import { openServedTestbed, type ServedTestbed } from './testbed.ts';
+import { openServedTestbed, type ServedTestbed, servedBy } from './testbed.ts';
 
 interface ClientChoice {
   readonly name: string;
@@ -227,14 +227,17 @@ async function open(choices: readonly ClientChoice[], seed: number) {
   return { testbed, ...opened, close: () => closing.disposeAsync() };
 }
 
-function planOf({ full, trials, cells, choices, trialsOf }: RunOptions, { clients }: Clients): AdoptionPlan {
+function planOf(
+  { full, trials, cells, choices, trialsOf }: RunOptions,
+  { testbed, clients }: Clients,
+): AdoptionPlan {
   const portions = clients.flatMap(({ name, title, kind, versions }) => {
     const choice = choices.find((each) => each.name === name);
     if (choice === undefined) return [];
     return { name, title, kind, versions, trials: trialsOf(choice), batch: BATCH[kind] };
   });
   const scenarios = cells.map(({ id, delayMs, loss }) => ({ id, delayMs, loss }));
-  return { full, trials: { ...trials }, scenarios, clients: portions };
+  return { served: servedBy(testbed), full, trials: { ...trials }, scenarios, clients: portions };
 }
 
 async function measureOn(

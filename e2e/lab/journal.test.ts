@@ -157,6 +157,7 @@ const CHANGES: readonly (readonly [what: string, identity: Partial<Identity<Adop
       },
     },
   ],
+  ['served', { asked: { ...IDENTITY.asked, served: { caddy: 'v2', awake: false } } }],
   ['commit', { commit: null }],
   ['build', { build: 'c'.repeat(64) }],
 ];

@@ -23,7 +23,7 @@ import {
   type Scenario,
   type Session,
 } from './paths/scenario.ts';
-import { openServedTestbed, type ServedTestbed } from './testbed.ts';
+import { openServedTestbed, type ServedTestbed, servedBy } from './testbed.ts';
 
 interface PlannedScenario {
   readonly scenario: Scenario;
@@ -181,7 +181,7 @@ function paths(options: PathsOptions): Experiment<PathsPlan, object, Line, Serve
     fresh,
     expectedMs: expectedMs(options),
     open: openServedTestbed,
-    plan: () => ({ full, rows }),
+    plan: (testbed) => ({ served: servedBy(testbed), full, rows }),
     find: async () => ({}),
     measure: (testbed, journal) => measure(options, testbed, journal),
   };

@@ -1,6 +1,7 @@
 // The laboratory's testbed: a client and a server joined by the link with delay and loss, and the servers that an
 // experiment needs, each with default settings.
 import { closeSync, openSync, writeSync } from 'node:fs';
+import * as v from 'valibot';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
@@ -93,6 +94,13 @@ export interface ServedTestbed extends Testbed {
   /** Whether the processors are kept out of deep idle states while it is open. */
   readonly awake: boolean;
 }
+
+/** What times depend on besides the clients; records of earlier versions lack it. */
+export const servedSchema = v.optional(v.object({ caddy: v.string(), awake: v.boolean() }));
+export const servedBy = ({ caddy: { version }, awake }: ServedTestbed) => ({
+  caddy: version.split(' ')[0] ?? '',
+  awake,
+});
 
 /** Like `openTestbed`. */
 export async function openServedTestbed(seed = 1): Promise<ServedTestbed> {

@@ -24,8 +24,10 @@ import {
   type RecordSchema,
   turnKey,
 } from '../journal.ts';
+import { servedSchema } from '../testbed.ts';
 
 const askedSchema = v.object({
+  served: servedSchema,
   full: v.boolean(),
   /** By kind of client, unless specified for a client. */
   trials: v.object({ ours: count, peer: count, browser: count }),

@@ -21,7 +21,7 @@ import {
   recordIn,
 } from '../client.ts';
 import { figure, linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
-import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
+import { CADDY_PORT, type ServedTestbed, servedSchema } from '../testbed.ts';
 
 /** The default round trip of a path, milliseconds. */
 export const ROUND_TRIP_MS = 50;
@@ -97,6 +97,7 @@ export async function takeTurns(
 }
 
 const askedSchema = v.object({
+  served: servedSchema,
   full: v.boolean(),
   /** Trials of each client in each scenario, and why hypotheses cannot be judged on so few. */
   rows: v.array(

@@ -6,7 +6,7 @@ from . import adoption, adoption_tables, misses, plots
 from .adoption import DEADLINE_MS, PAPER_TITLE, is_alt_svc
 from .estimates import wilson
 from .hypotheses import by_group
-from .page import HOW, JUDGING, Figure, Page, Section, conditions, versions_of
+from .page import HOW, JUDGING, Figure, Page, Section, conditions, served, versions_of
 
 
 def _legend(figure, clients, signs):
@@ -138,6 +138,7 @@ def page(run, rows):
         conditions=conditions(
             run.meta,
             versions_of(run.meta["machine"]["versions"], *(client["versions"] for client in run.clients)),
+            *served(run.asked),
             (
                 "Trials in a scenario",
                 f"ours {trials['ours']}, peers {trials['peer']}, browsers {trials['browser']}",

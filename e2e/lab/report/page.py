@@ -29,6 +29,15 @@ def versions_of(*found):
     return "Versions", ", ".join(f"{name} {version}" for name, version in merged.items())
 
 
+def served(asked):
+    """What earlier records lack: the server's version, and whether processors may have slept between packets."""
+    found = asked.get("served")
+    if found is None:
+        return []
+    awake = "kept out of idle states" if found["awake"] else "may sleep between packets: times contain their waking up"
+    return [("Server", f"Caddy {found['caddy']}"), ("Processors", awake)]
+
+
 SIGNS = {"holds": "✓", "holds, whole interval": "✓", "MISSED": "✗", "not judged": "○", "not measured": "–", "reported": ""}
 
 

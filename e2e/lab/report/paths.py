@@ -6,7 +6,7 @@ from . import plots
 from .adoption import DEADLINE_MS, times_of
 from .estimates import Mulberry32, exactly, mean_estimate, median, percentile_estimate, wilson
 from .hypotheses import Hypothesis, by_group, fixed, format_number, judge
-from .page import HOW, JUDGING, Figure, Page, Section, conditions, versions_of
+from .page import HOW, JUDGING, Figure, Page, Section, conditions, served, versions_of
 
 # Each figure gets its own stream from this, so that leaving one out changes no other.
 SEED = 1
@@ -259,6 +259,7 @@ def page(run, rows_by_name):
         conditions=conditions(
             run.meta,
             versions_of(run.meta["machine"]["versions"], *versions),
+            *served(run.asked),
             ("Trials", "those of --full" if run.asked["full"] else "the usual"),
             ("The link's lateness", lateness_words(run)),
         ),

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, cost, cost_claims, link, load_pages, misses
 from . import paths, plots
-from .__main__ import read
+from .__main__ import EXPERIMENTS, read
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
 from .load import least_squares, r_squared
@@ -157,6 +157,15 @@ class Records(unittest.TestCase):
                     found = {}
                     exec(code.replace(".photofinish/lab/adoption/trials.jsonl", record.name), found)
                 self.assertEqual(len(found["trials"]), sum(len(turn["trials"]) for turn in found["turns"]))
+
+    def test_the_page_names_the_server_if_the_record_does(self):
+        for name in ("adoption", "paths"):
+            with self.subTest(name):
+                meta, lines = read(FIXTURES / name)
+                asked = {**meta["asked"], "served": {"caddy": "v0.1", "awake": False}}
+                html = render(EXPERIMENTS[name]({**meta, "asked": asked}, lines)[-1])
+                self.assertIn("Caddy v0.1", html)
+                self.assertIn("may sleep between packets", html)
 
     def test_a_line_that_was_being_written_does_not_count(self):
         with tempfile.TemporaryDirectory() as folder:
