@@ -8,7 +8,7 @@ import { type Direction, netemUnavailable, type Shape, startEcho } from '../netw
 import { type Network, openNetwork } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
-import { readOptions, runExperiment } from './experiment.ts';
+import { readOptions, readSeed, runExperiment } from './experiment.ts';
 import { directionReportSchema, figure, type Journal, type RecordSchema } from './journal.ts';
 import { type Stream, sendStream, timeConnects } from './link/traffic.ts';
 
@@ -263,7 +263,6 @@ const PACKETS_PER_SECOND = [0, 1000, 5000];
 const DELAYED_DATAGRAMS = 300;
 const LOST_DATAGRAMS = 5000;
 const ROUND_TRIPS = 60;
-const SEED = 1;
 /** On an idle machine. */
 const EXPECTED_MS = 90_000;
 
@@ -342,17 +341,24 @@ async function measure(
   return true;
 }
 
+const USAGE = `usage: npm run lab -- link [--seed N] [--fresh]
+  --seed N    decides losses; default: 1
+  --fresh     start a new record instead of resuming the last one`;
+
 if (import.meta.main)
-  await runExperiment(
-    'usage: npm run lab -- link [--fresh]\n  --fresh    start a new record instead of resuming the last one',
-    (args) => ({
+  await runExperiment(USAGE, (args) => {
+    const { fresh, seed } = readOptions(args, {
+      fresh: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+    });
+    return {
       schema: LINK,
-      seed: SEED,
-      ...readOptions(args, { fresh: { type: 'boolean', default: false } }),
+      seed: readSeed(seed),
+      fresh,
       expectedMs: EXPECTED_MS,
       open,
       plan: () => ({}),
       find: async () => ({ netem: await netemUnavailable() }),
       measure,
-    }),
-  );
+    };
+  });
