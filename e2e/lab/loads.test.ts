@@ -205,10 +205,21 @@ test('only the race measured as ours may add a fresh QUIC attempt', () => {
     assert.ok(optionsOf(cell(way)).includes('--no-fresh-quic'), JSON.stringify(way));
 });
 
-test("both hosts are pinned, and the key exchange is the cell's", () => {
-  const options = optionsOf(cell(BASIC.naive, false));
-  assert.ok(options.includes('h2.test:443:10.77.1.2') && options.includes('h3.test:8443:10.77.1.2'));
-  assert.ok(options.includes('--no-post-quantum'));
+test('only hosts that requests are to are pinned: of another the client warns', () => {
+  const [h2, h3] = ['h2.test:443:10.77.1.2', 'h3.test:8443:10.77.1.2'];
+  for (const [way, expected] of [
+    [BASIC.naive, [h2]],
+    [BASIC.h3, [h3]],
+    [{ kind: 'cached', winner: 'half', hitShare: 0 }, [h2, h3]],
+    [{ kind: 'near', mode: 'race' }, [h3]],
+  ] as const) {
+    const pins = optionsOf(cell(way)).filter((_, index, all) => all[index - 1] === '--resolve');
+    assert.deepEqual(pins, expected, JSON.stringify(way));
+  }
+});
+
+test("the key exchange is the cell's", () => {
+  assert.ok(optionsOf(cell(BASIC.naive, false)).includes('--no-post-quantum'));
   assert.ok(!optionsOf(cell(BASIC.naive)).includes('--no-post-quantum'));
 });
 

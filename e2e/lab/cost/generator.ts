@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import { PHOTOFINISH } from '../client.ts';
 import type { Testbed } from '../testbed.ts';
-import { type Cell, winnersOf } from './cells.ts';
+import { type Cell, type Way, winnersOf } from './cells.ts';
 import type { RunningServer } from './segment.ts';
 
 /** Moments in milliseconds from 0 up to `durationMs`; the mean gap is 1000 / `perSecond`. */
@@ -108,6 +108,10 @@ function readProbe(line: string): Outcome {
   return { startedAtMs: atMs, mode: 'part', adopted: null, ok };
 }
 
+/** Those that a way's requests are to, other than a part's. */
+const originsOf = (way: Exclude<Way, { kind: 'part' }>): readonly Winner[] =>
+  way.kind === 'near' ? ['h3'] : winnersOf(way.winner);
+
 /** An endless sequence of request lines. */
 function* linesOf({ way }: Cell, origins: RunningServer['origins'], random: Random): Iterator<string> {
   if (way.kind === 'part') for (;;) yield way.part;
@@ -129,10 +133,11 @@ export function commandOf(
     const { address, port, host } = origins.h2;
     return [process.execPath, [PROBE, address, String(port), host, caPath]];
   }
-  const pins = Object.values(origins).flatMap(({ host, port, address }) => [
-    '--resolve',
-    `${host}:${port}:${address}`,
-  ]);
+  // The client warns of a pin that no race looks up, and a load with a warning does not count.
+  const pins = originsOf(cell.way).flatMap((winner) => {
+    const { host, port, address } = origins[winner];
+    return ['--resolve', `${host}:${port}:${address}`];
+  });
   const how = ['--memory', 'none', '--timeout', String(TIMEOUT_MS), '--concurrency', String(AT_A_TIME)];
   const delay = ['--start-delay', String(START_DELAY_MS)];
   const keys = cell.postQuantum ? [] : ['--no-post-quantum'];
