@@ -15,6 +15,7 @@ interface Manifest {
   readonly minimum_chrome_version?: string;
   readonly background: object;
   readonly permissions: readonly string[];
+  readonly content_scripts: readonly object[];
 }
 
 const EDITIONS = {
@@ -28,6 +29,9 @@ const EDITIONS = {
       // Chromium leads every request through its browser process as soon as any extension holds it, so that pages load
       // more slowly; the protocol itself does not come from it here.
       optional_permissions: ['webRequest'],
+      // Frames without an https address of their own (about:blank, about:srcdoc, blob:). Firefox names the protocol of
+      // their responses without a script in them.
+      content_scripts: input.content_scripts.map((script) => ({ ...script, match_origin_as_fallback: true })),
       // The key fixes the extension's id, which the helper's manifests name.
       key: EXTENSION_KEY,
     }),

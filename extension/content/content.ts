@@ -1,5 +1,5 @@
-// In every https frame: reads navigation and resource timings and sends them to the background. Reads nothing of the
-// page itself, changes nothing in it, and stops quietly when the extension is reloaded.
+// In every frame of an https origin: reads navigation and resource timings and sends them to the background. Reads
+// nothing of the page itself, changes nothing in it, and stops quietly when the extension is reloaded.
 import { BROWSER } from '../common/edition.ts';
 import {
   type ArrivalMessage,
@@ -109,13 +109,36 @@ async function send(numbered: NumberedBatch): Promise<boolean> {
   return answer?.ack === numbered.seq;
 }
 
-const queue = createQueue({
-  send,
-  later: (delayMs, run) => {
-    setTimeout(() => requestIdleCallback(run, { timeout: IDLE_WAIT_MS }), delayMs);
-  },
-  loading: () => document.readyState !== 'complete',
-});
+/** Visible to this script in other documents of the same origin, and not to pages. */
+const shared = globalThis as typeof globalThis & { photofinishQueue?: ReturnType<typeof createQueue> };
+
+/**
+ * Chromium attributes the requests of the empty document that a frame or window begins with to the document that created
+ * it, which therefore reports them. Null: it is of another origin, or reports nothing.
+ */
+function creatorsQueue(): typeof shared.photofinishQueue | null {
+  if (navigation.currentEntry !== null) return null;
+  try {
+    const creator: typeof shared | null = window.parent === window ? window.opener : window.parent;
+    return creator?.photofinishQueue ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A later one reports nothing: if a `javascript:` URL wrote it, its requests are attributed to another document too. */
+const blank = BROWSER === 'chromium' && location.href.startsWith('about:blank');
+const inherited = blank ? creatorsQueue() : null;
+const queue =
+  inherited ??
+  createQueue({
+    send,
+    later: (delayMs, run) => {
+      setTimeout(() => requestIdleCallback(run, { timeout: IDLE_WAIT_MS }), delayMs);
+    },
+    loading: () => document.readyState !== 'complete',
+  });
+shared.photofinishQueue = queue;
 
 let navigationTaken = false;
 
@@ -155,7 +178,7 @@ function leave(): void {
  */
 function onPageHide(): void {
   leave();
-  if (isOrphan() || location.protocol !== 'https:') return;
+  if (isOrphan() || blank) return;
   const batches = queue.unanswered().map((numbered) => {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
     return batchOf({ ...numbered, entries });
@@ -272,6 +295,7 @@ function wasOpen(): boolean {
 }
 
 // A prerendered page is not a visit yet; if it never becomes one, it is never counted.
-if ('prerendering' in document && document.prerendering === true)
+if (blank && inherited === null) queue.stop();
+else if ('prerendering' in document && document.prerendering === true)
   document.addEventListener('prerenderingchange', onActivated);
 else if (!wasOpen()) start();

@@ -335,6 +335,24 @@ export const KINDS: readonly Kind[] = [
     run: (origin, { frame }) => frame(`${origin}/frame.html`),
   },
   {
+    name: 'addressless',
+    what: 'Images in frames without an https address: initial `about:blank`, `srcdoc`, `blob:`',
+    cacheControl: 'no-store',
+    run: async (origin, { load }) => {
+      const image = (from: string) => `<img src="${origin}/image.png?${from}">`;
+      await load('iframe', { srcdoc: image('srcdoc') });
+      const page = new Blob([image('blob')], { type: 'text/html' });
+      await load('iframe', { src: URL.createObjectURL(page) });
+      const frame = document.createElement('iframe');
+      document.body.append(frame);
+      const inFrame = frame.contentWindow as Window & typeof globalThis;
+      const shown = new inFrame.Image();
+      inFrame.document.body.append(shown);
+      shown.src = `${origin}/image.png?blank`;
+      await shown.decode();
+    },
+  },
+  {
     name: 'worker',
     what: 'A worker’s script and its own fetches: `no-store`',
     why: WORKERS,
