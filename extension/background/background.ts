@@ -15,6 +15,7 @@ import { asServed, observeRequests, openBrowserSteering, responseOf } from '#edi
 import {
   documentOfTab,
   hasAccess,
+  hasAccessInTab,
   isOwnPage,
   knownTabs,
   lockStorage,
@@ -418,6 +419,7 @@ const batchQueue = openBatchQueue({
       isPage: (documentId) => pages.get(documentId) !== undefined,
       pageOrigin: (documentId) => pages.of(documentId)?.origin,
       tabUrl: async (tabId) => (await documentOfTab(tabId))?.url ?? null,
+      hasAccess: async (tabId, pageUrl) => everySite || hasAccessInTab(tabId, pageUrl),
     };
   },
   recordable,

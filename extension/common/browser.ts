@@ -154,6 +154,11 @@ export async function hasAccess(url: string): Promise<boolean> {
   return chrome.permissions.contains({ origins: [`https://${new URL(url).hostname}/*`] });
 }
 
+/** The same in one tab, to which a click on the toolbar icon alone may have let it (Chromium, *On click*). */
+export async function hasAccessInTab(tabId: number, url: string): Promise<boolean> {
+  return (await hasAccess(url)) || (await chrome.tabs.get(tabId).catch(() => null))?.url !== undefined;
+}
+
 /** The existing tabs; on request with what they show, which takes one query for each tab whose URL is withheld. */
 export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
   const tabs = await chrome.tabs.query({});

@@ -10,6 +10,7 @@ import {
   leftSchema,
   MAX_BATCH_ENTRIES,
   MAX_URL_CHARS,
+  type TimingAck,
   type TimingBatch,
   timingBatchSchema,
 } from '../../common/timing.ts';
@@ -184,7 +185,7 @@ test('what was left waits for its own message, while an earlier batch is being s
       },
       recordLeft: async ({ seq }: TimingBatch) => order.push(`left ${seq}`),
     }),
-    knownDocuments: async () => ({}),
+    knownDocuments: async () => ({ hasAccess: async () => true }),
     recordable: { batchArrived: () => {}, mayRecord: () => true },
     completed: async (batch: TimingBatch) => batch,
     onTrouble: () => {},
@@ -199,6 +200,35 @@ test('what was left waits for its own message, while an earlier batch is being s
   stored.resolve();
   await settled();
   assert.deepEqual(order, ['message 1', 'message 2', 'left 2']);
+});
+
+test('a page to which access was withdrawn is told to stop, and nothing of it is recorded', async (t) => {
+  type Listener = (message: unknown, from: object, respond: (ack: TimingAck | null) => void) => void;
+  const listeners: Listener[] = [];
+  const runtime = { id: 'ours', onMessage: { addListener: (listen: Listener) => listeners.push(listen) } };
+  Object.assign(globalThis, { chrome: { runtime } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  const recorded: number[] = [];
+  let isAllowed = true;
+  openBatchQueue({
+    recorder: async () => ({
+      requestsReported: async () => true,
+      record: async ({ seq }: TimingBatch) => void recorded.push(seq),
+    }),
+    knownDocuments: async () => ({ hasAccess: async () => isAllowed }),
+    recordable: { batchArrived: () => {}, mayRecord: () => true },
+    completed: async (batch: TimingBatch) => batch,
+    onTrouble: () => {},
+  } as unknown as BatchQueueDeps);
+  const from = { id: 'ours', tab: { id: 1, url: sender.url }, frameId: 0, documentId: 'A', url: sender.url };
+  const acknowledged = (seq: number) =>
+    new Promise((resolve) => {
+      for (const listen of listeners) listen({ ...BATCH, seq }, from, resolve);
+    });
+  assert.deepEqual(await acknowledged(1), { ack: 1 });
+  isAllowed = false;
+  assert.deepEqual(await acknowledged(2), { ack: 2, stop: true });
+  assert.deepEqual(recorded, [1]);
 });
 
 test('requests that no page reported and that cannot be stored are a trouble, until they can', async (t) => {

@@ -46,9 +46,12 @@ async function admitted(
   left: boolean,
 ): Promise<TimingBatch | null> {
   const { tabId, documentId, url, incognito } = sender;
-  const topOrigin = await confirmedTop(batch.topOrigin, sender, await knownDocuments());
+  const browser = await knownDocuments();
+  const topOrigin = await confirmedTop(batch.topOrigin, sender, browser);
   if (topOrigin === undefined) return null;
   const pageUrl = topOrigin ?? url;
+  // A page that was loaded with access goes on reporting after that is withdrawn.
+  if (!(await browser.hasAccess(tabId, pageUrl))) return null;
   // What was left says nothing about the tabs that are open now.
   if (!left) recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
   const confirmed = { ...batch, topOrigin };

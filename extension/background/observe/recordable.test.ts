@@ -245,6 +245,7 @@ const nothing: KnownDocuments = {
   pageOrigin: () => undefined,
   isPage: () => false,
   tabUrl: async () => null,
+  hasAccess: async () => true,
 };
 
 test('a frame is recorded under the page confirmed by the browser', async () => {
