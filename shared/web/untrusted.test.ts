@@ -11,8 +11,9 @@ test('line ends, escape sequences and bidi marks are escaped, and everything els
   assert.equal(printable('one\r\ntwo\u2028three\u0085'), 'one\\u000d\\u000atwo\\u2028three\\u0085');
   assert.equal(printable('a\u200bb\u00adc\ufeff\ud800'), 'a\\u200bb\\u00adc\\ufeff\\ud800');
   assert.equal(printable('tag \u{e0041}'), 'tag \\u{e0041}');
+  assert.equal(printable('a\u3164\ufe0f\u{e0100}'), 'a\\u3164\\ufe0f\\u{e0100}');
   assert.equal(printable('h3=":443";\tma=60'), 'h3=":443"; ma=60');
-  for (const plain of ['Zürich, 東京 — “quoted” 😀', 'back\\slash', ''])
+  for (const plain of ['Zürich, 東京 — “quoted” 😀 ☎\ufe0f', 'back\\slash', ''])
     assert.equal(printable(plain), plain);
 });
 
@@ -20,7 +21,7 @@ test('the output contains nothing invisible, and is idempotent', () => {
   fc.assert(
     fc.property(fc.string({ unit: character }), (text) => {
       const shown = printable(text);
-      assert.doesNotMatch(shown, /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+      assert.doesNotMatch(shown, /[[\p{DI}\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--\ufe0f]|(?<!\p{ExtPict})\ufe0f/v);
       assert.equal(printable(shown), shown);
     }),
   );

@@ -67,6 +67,9 @@ export function list<const Item extends v.BaseSchema<unknown, unknown, v.BaseIss
 /** Printable ASCII, which nearly all text is, and which is much cheaper to recognise. */
 const PLAIN = /^[ -~]*$/;
 
+/** U+FE0F stays after a symbol, which it shows as an emoji: users have such names for networks. */
+const INVISIBLE = /(?<!\p{ExtPict}(?=\ufe0f))[\p{DI}\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu;
+
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
@@ -76,12 +79,12 @@ function escaped(character: string): string {
  * The text, safe to display: a certificate's name, a header or a reason may contain line ends, terminal escape sequences,
  * and characters that change the direction of surrounding text. Each is written like `\u202e`, so that the evidence
  * remains readable: control and format characters (soft hyphens, zero-width
- * and bidi marks, tags), line and paragraph separators, lone surrogates, and code points that are not characters. A tab,
- * which HTTP fields may have instead of a space, becomes a space. Idempotent.
+ * and bidi marks, tags), fillers and variation selectors, line and paragraph separators, lone surrogates, and code points
+ * that are not characters. A tab, which HTTP fields may have instead of a space, becomes a space. Idempotent.
  */
 export function printable(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replaceAll('\t', ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu, escaped);
+  return text.replaceAll('\t', ' ').replace(INVISIBLE, escaped);
 }
 
 function isPlainDeep(value: unknown): boolean {
