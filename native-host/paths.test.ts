@@ -4,15 +4,19 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { afterEach, test } from 'node:test';
+import { openHostCache } from './cache/store.ts';
+import { systemClock } from './clock.ts';
 import { openLog } from './log.ts';
 import { exposedSecret, insecureFile, makePrivateDirectory, userHome, whyNotWritable } from './paths.ts';
 import { scratchDirectory } from './testing/scratch.ts';
@@ -138,4 +142,28 @@ test('a pipe or a world-writable directory is refused as a place for the log, wi
     assert.match(said[0] ?? '', /^photofinish: log: .* cannot be written: /);
   }
   assert.deepEqual(readdirSync(open), []);
+});
+
+test("another user's link in a shared directory leads to nothing that is written", (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can give a link to another user');
+  const directory = scratchDirectory(t);
+  const shared = join(directory, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  const own = join(directory, 'own');
+  writeFileSync(own, '');
+  symlinkSync(own, join(shared, 'helper.log'));
+  symlinkSync(directory, join(shared, 'logs'));
+  symlinkSync(join(directory, 'none'), join(shared, 'cache.db.lock'));
+  const log = (path: string) => openLog({ path, salt: Buffer.alloc(32), clock: { epochMs: () => 0 } });
+  const paths = ['helper.log', 'logs/own'].map((name) => join(shared, name));
+  for (const path of paths) log(path).write('start');
+  assert.notEqual(readFileSync(own, 'utf8'), '');
+  for (const link of ['helper.log', 'logs', 'cache.db.lock']) lchownSync(join(shared, link), 65_534, 65_534);
+  writeFileSync(own, '');
+  for (const path of paths) log(path).write('start');
+  assert.equal(readFileSync(own, 'utf8'), '');
+  const cache = openHostCache({ path: join(shared, 'cache.db'), clock: systemClock });
+  assert.match(cache.stats().storeReason ?? '', /cache\.db\.lock belongs to another user/);
+  cache.close();
 });

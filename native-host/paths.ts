@@ -149,6 +149,16 @@ export function exposedSecret(file: FileOwner, uid: number | undefined = user())
   return `others can read it; run: chmod ${file.uid === uid ? 'go-r' : 'o-r'} on it`;
 }
 
+/**
+ * Why a link at a path is refused; null: it is the user's or root's, or there is none. In a directory such as /tmp
+ * anybody can make one that leads to a file of the user's.
+ */
+export function foreignLink(path: string): string | null {
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (!link?.isSymbolicLink() || foreignOwner(link) === null) return null;
+  return `the link ${path} belongs to another user`;
+}
+
 function insecureDirectory(path: string, { uid: owner, mode }: FileOwner, isOwn: boolean): string | null {
   const uid = user();
   if (uid === undefined) return null;
@@ -169,7 +179,7 @@ function insecureWay(directory: string): string | null {
   let isOwn = true;
   for (let at = directory; ; at = dirname(at)) {
     const stat = statSync(at, { throwIfNoEntry: false });
-    const reason = stat === undefined ? null : insecureDirectory(at, stat, isOwn);
+    const reason = foreignLink(at) ?? (stat === undefined ? null : insecureDirectory(at, stat, isOwn));
     if (reason !== null || at === home || dirname(at) === at) return reason;
     if (stat === undefined) continue;
     if (!at.startsWith(home + sep)) return null;
@@ -184,7 +194,7 @@ function insecureWay(directory: string): string | null {
 export function insecurePath(path: string): string | null {
   if (user() === undefined) return null;
   try {
-    const beside = insecureWay(dirname(path));
+    const beside = insecureWay(dirname(path)) ?? foreignLink(path);
     if (beside !== null) return beside;
     const link = lstatSync(path, { throwIfNoEntry: false });
     if (link === undefined) return insecureWay(realDirectory(dirname(path)));
@@ -220,8 +230,10 @@ export function irregularReason(path: string): string | null {
 export function openRegular(path: string, flags: number, mode?: number): number {
   const reason = irregularReason(path);
   if (reason !== null) throw new NotRegularFile(`${path}: ${reason}`);
-  // The file may have been replaced in between; opening must not block on that either.
-  const fd = openSync(path, flags | (constants.O_NONBLOCK ?? 0), mode);
+  // The file may have been replaced in between, by a pipe, or by a link that was not checked.
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && foreignLink(path) === null;
+  const follow = isLink ? 0 : (constants.O_NOFOLLOW ?? 0);
+  const fd = openSync(path, flags | follow | (constants.O_NONBLOCK ?? 0), mode);
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   throw new NotRegularFile(`${path}: it is not a regular file`);

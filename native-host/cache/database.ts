@@ -6,7 +6,14 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '@photofinish/shared/web/untrusted';
 import type { Clock } from '../clock.ts';
-import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
+import {
+  asidePath,
+  foreignLink,
+  foreignOwner,
+  insecurePath,
+  irregularReason,
+  makePrivateDirectory,
+} from '../paths.ts';
 import {
   foreignReason,
   hasOwnSchema,
@@ -114,7 +121,8 @@ function whyNotTrusted(path: string): string | null {
   if (reason !== null) return `the file is not trusted: ${reason}`;
   for (const file of BESIDE.map((suffix) => path + suffix)) {
     const stat = statSync(file, { throwIfNoEntry: false });
-    const wrong = stat === undefined ? null : (irregularReason(file) ?? foreignOwner(stat));
+    const wrong =
+      foreignLink(file) ?? (stat === undefined ? null : (irregularReason(file) ?? foreignOwner(stat)));
     if (wrong !== null) return `${file} is not trusted: ${wrong}`;
   }
   return null;
