@@ -1,6 +1,7 @@
 // The actions of `photofinish survey` on a server. `doctor` checks whether the server guarantees what a survey relies
 // on, and names what cannot be checked from here.
 import { createReadStream } from 'node:fs';
+import { printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
@@ -21,7 +22,7 @@ import { NO_CACHE, openRacerFor } from './race.ts';
 import { paceFor } from './race-pace.ts';
 import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
 import type { Terminal } from './terminal.ts';
-import { plural } from './text.ts';
+import { plural, printable } from './text.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
 /** The context of an action of `survey` on a server. */
@@ -232,12 +233,17 @@ async function status(context: SurveyContext): Promise<void> {
   terminal.result(command.json ? JSON.stringify(now) : statusText(now));
 }
 
+/** Other operators and the server chose what is in the list. */
+export function optOutText(entries: readonly string[]): string {
+  return entries.length === 0 ? 'nothing is opted out' : entries.map(printable).join('\n');
+}
+
 async function changeOptOut(context: SurveyContext): Promise<void> {
   const { command, terminal } = context;
   const more = await readOptOut(command.rest, () => process.stdin.setEncoding('utf8'));
   const { control } = await openSurvey(context);
   const entries = more.length === 0 ? control.state().optOut.entries : await control.addOptOut(more);
-  terminal.result(entries.length === 0 ? 'nothing is opted out' : entries.join('\n'));
+  terminal.result(optOutText(entries));
 }
 
 async function changeBudget(context: SurveyContext): Promise<void> {
@@ -351,7 +357,7 @@ export async function syncing(monitor: string | null): Promise<Finding> {
     const answer = await fetch(new URL('/varz', monitor), {
       signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
     });
-    const { version, jetstream } = v.parse(varzSchema, await answer.json());
+    const { version, jetstream } = printableDeep(v.parse(varzSchema, await answer.json()));
     return jetstream.config.sync_always
       ? { state: 'ok', text: `nats-server ${version} syncs every message before it acknowledges it` }
       : {
@@ -361,7 +367,7 @@ export async function syncing(monitor: string | null): Promise<Finding> {
   } catch (error) {
     return {
       state: 'unknown',
-      text: `${monitor} does not respond like a NATS server: ${(error as Error).message}`,
+      text: printable(`${monitor} does not respond like a NATS server: ${(error as Error).message}`),
     };
   }
 }

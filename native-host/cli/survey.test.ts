@@ -17,7 +17,7 @@ import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { Pins } from './race-options.ts';
-import { countJobs, onServer, type SurveyContext, syncing } from './survey-actions.ts';
+import { countJobs, onServer, optOutText, type SurveyContext, syncing } from './survey-actions.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
 import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';
 import { Complaint } from './usage.ts';
@@ -287,6 +287,14 @@ test('another answer proves neither', async (t) => {
     assert.ok(text.startsWith(`${url} does not respond like a NATS server: `));
     assert.ok(!text.includes('\n'), 'one line');
   }
+});
+
+test('nothing that a server sends is an escape sequence on the terminal', async (t) => {
+  const version = '2\u001b[2J';
+  const jetstream = { config: { sync_always: true } };
+  for (const body of ['\u001b[2J', JSON.stringify({ version, jetstream })])
+    assert.match((await syncing(await monitor(t, body))).text, /\\u001b\[2J/);
+  assert.equal(optOutText(['a.test', '\u001b[2Jb.test']), 'a.test\n\\u001b[2Jb.test');
 });
 
 test('without an address, or with none that is one, nothing is known', async () => {
