@@ -212,6 +212,15 @@ test('lines that are no result are counted and named, and the others are read', 
   );
 });
 
+test('a frame of a few bytes that would fill the memory is not unpacked', async () => {
+  const dir = archive();
+  const name = 'results-a-1-1.ndjson.zst';
+  writeSegment(dir, name, ['a'.repeat(129 * 1024 * 1024)], results('a', 1));
+  const { jobs, bad } = await read(dir);
+  assert.deepEqual(jobs, ['a 1 0']);
+  assert.deepEqual(bad, [{ file: name, line: null, reason: 'the zstd frame at byte 0 is damaged' }]);
+});
+
 test('a damaged frame is named; what surrounds it is read', async () => {
   const dir = archive();
   const name = 'results-a-1-1.ndjson.zst';

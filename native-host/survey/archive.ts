@@ -133,7 +133,8 @@ const CHECKSUM_BYTES = 4;
 const RLE = 1;
 const RESERVED = 3;
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
-const MAX_CONTENT_BYTES = 1024 * 1024 * 1024;
+/** A hundred times what a message carries: JSON never compresses so well, and it must fit a string. */
+const MAX_CONTENT_BYTES = 128 * 1024 * 1024;
 
 /** Length of a frame's header in bytes, from its descriptor (RFC 8878 section 3.1.1.1.1). */
 function headBytes(descriptor: number): number {
