@@ -71,7 +71,14 @@ export const timingBatchSchema = v.object({
   startedMs: instant,
   /** The document is controlled by a service worker. */
   controlled: v.boolean(),
-  entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES), v.readonly()),
+  // Counted before they are read.
+  entries: v.pipe(
+    v.array(v.unknown()),
+    v.minLength(1),
+    v.maxLength(MAX_BATCH_ENTRIES),
+    v.array(timingSchema),
+    v.readonly(),
+  ),
 });
 
 export interface TimingBatch extends Readonly<v.InferOutput<typeof timingBatchSchema>> {

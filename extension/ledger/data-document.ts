@@ -222,7 +222,7 @@ function checkedBrowser(value: unknown): Browser {
 }
 
 function checkedNames(value: unknown): Record<string, string> {
-  const parsed = v.safeParse(namesSchema, value);
+  const parsed = v.safeParse(namesSchema, value, { abortEarly: true });
   if (parsed.success) return parsed.output;
   throw new DataError('bad-row', `the names of networks: ${parsed.issues[0].message}`);
 }
@@ -240,7 +240,7 @@ function createValidator(nowMs: number) {
       throw new DataError('damaged', `the section ${section} is out of order`);
     sectionIndex = at;
     rows[section] += 1;
-    const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value));
+    const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value), { abortEarly: true });
     if (parsed.success) {
       const instants = INSTANTS[section](parsed.output as never);
       if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))

@@ -1,12 +1,17 @@
 // Reports in a terminal: foreign text is printed as text, and every line of prose fits.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { diffListing } from '@photofinish/shared/report/diff-document';
 import type { Report } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
 import { report, reportOrigin, verdictSaying } from '@photofinish/shared/testing/race-samples';
+import { CLI, COMPILE_CACHE, ended } from '../testing/command.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { documentText } from './report.ts';
 import { LINE_COLUMNS, plain } from './text.ts';
 
@@ -28,6 +33,18 @@ test('escape sequences and line breaks are printed as text, in every document', 
     assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
     assert.match(text, /\\u001b\[2Jgone\\u000a\\u202eend/);
   }
+});
+
+test('a file of nothing but errors needs no more memory than any other', async (t) => {
+  const home = scratchDirectory(t);
+  const file = join(home, 'report.json');
+  writeFileSync(file, JSON.stringify({ ...report(), sites: Array(2_000_000).fill(0) }));
+  const child = spawn(process.execPath, ['--max-old-space-size=200', CLI, 'report', file], {
+    env: { HOME: home, PATH: '/usr/bin:/bin', ...COMPILE_CACHE },
+  });
+  const { code, stderr } = await ended(child);
+  assert.match(stderr, /^photofinish: bad-report: [^\n]+\n$/);
+  assert.equal(code, 2);
 });
 
 test('an origin used on two sites is listed under the name of each, and a single site needs none', () => {

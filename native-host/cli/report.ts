@@ -39,7 +39,7 @@ function readReport(path: string, nowMs: number): Report {
   } catch {
     throw new Complaint('bad-report', `${path} is not JSON`);
   }
-  const result = v.safeParse(reportDocumentSchema, json);
+  const result = v.safeParse(reportDocumentSchema, json, { abortEarly: true });
   if (result.success) {
     const future = futureInstantOf(result.output, nowMs);
     if (future === null) return printableDeep(result.output);

@@ -270,7 +270,7 @@ function notListed(job: number, { list }: Survey): string {
 
 /** The result on a line, or why there is none. */
 function readLine(text: string, { vantage }: Segment, { survey }: Archive): SurveyResult | string {
-  const read = v.safeParse(lineSchema, text);
+  const read = v.safeParse(lineSchema, text, { abortEarly: true });
   if (!read.success) return issueText(read.issues[0]).slice(0, MAX_REASON_CHARS);
   const result = read.output;
   if (result.survey !== survey.survey) return `it belongs to the survey ${result.survey}`;
@@ -340,7 +340,7 @@ const deadTextSchema = v.pipe(v.string(), v.parseJson(), deadLineSchema);
 
 /** The job on a line, or why there is none. */
 function readDead(text: string, { survey }: Archive): DeadLine | string {
-  const read = v.safeParse(deadTextSchema, text);
+  const read = v.safeParse(deadTextSchema, text, { abortEarly: true });
   if (!read.success) return issueText(read.issues[0]).slice(0, MAX_REASON_CHARS);
   return read.output.job > survey.list.jobs ? notListed(read.output.job, survey) : read.output;
 }

@@ -156,6 +156,8 @@ export function taskOf(message: JsMsg, from: JobSource): Task {
 
 /** The JSON in a value if it fits the schema, otherwise null. */
 export function valueIn<T>(schema: v.GenericSchema<unknown, T>, bytes: Uint8Array): T | null {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), new TextDecoder().decode(bytes));
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), new TextDecoder().decode(bytes), {
+    abortEarly: true,
+  });
   return read.success ? read.output : null;
 }

@@ -68,6 +68,28 @@ test('whatever a page sends as a batch, accepted ones are within all bounds', ()
   );
 });
 
+test('of too many timings none is read, and of invalid ones only the first', (t) => {
+  const listeners: ((message: unknown, from: object, respond: () => void) => void)[] = [];
+  const runtime = { id: 'ours', onMessage: { addListener: (listen: never) => listeners.push(listen) } };
+  Object.assign(globalThis, { chrome: { runtime } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  openBatchQueue({} as BatchQueueDeps);
+  const from = { id: 'ours', tab: { id: 1 }, frameId: 0, documentId: 'A', url: sender.url };
+  let read = 0;
+  const counting = Object.defineProperty({}, 'navigation', { get: () => (read += 1) });
+  for (const [length, expected] of [
+    [MAX_BATCH_ENTRIES + 1, 0],
+    [MAX_BATCH_ENTRIES, 1],
+  ] as const) {
+    const many = { ...batch, entries: Array(length).fill(counting) };
+    for (const message of [many, { type: 'left', batches: [many] }]) {
+      read = 0;
+      for (const listen of listeners) listen(message, from, () => {});
+      assert.equal(read, expected);
+    }
+  }
+});
+
 test('what a page dates later than tomorrow has happened by now', () => {
   const laterMs = 9e15;
   const early = v.parse(timingBatchSchema, batch);

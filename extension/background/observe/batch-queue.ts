@@ -136,7 +136,7 @@ export function openBatchQueue(deps: BatchQueueDeps) {
   chrome.runtime.onMessage.addListener((message, from, respond: (ack: TimingAck | null) => void) => {
     const sender = senderOf(from, chrome.runtime.id);
     if (message?.type !== 'timings') return false;
-    const batch = v.safeParse(timingBatchSchema, message);
+    const batch = v.safeParse(timingBatchSchema, message, { abortEarly: true });
     // An invalid batch would be as invalid if it were sent again.
     if (!batch.success || sender === null) {
       respond({ ack: message.seq });
@@ -159,7 +159,7 @@ export function openBatchQueue(deps: BatchQueueDeps) {
   chrome.runtime.onMessage.addListener((message, from) => {
     const sender = senderOf(from, chrome.runtime.id);
     if (sender === null) return;
-    const left = v.safeParse(leftSchema, message);
+    const left = v.safeParse(leftSchema, message, { abortEarly: true });
     // Stored before anything is queried or awaited: its page is gone, and this background may be terminated at any
     // moment.
     if (left.success)

@@ -44,7 +44,7 @@ export function readReport(text: string): ReadResult {
   } catch {
     return { ok: false, why: getMessage('dashboardNotJson') };
   }
-  const parsed = v.safeParse(reportDocumentSchema, document);
+  const parsed = v.safeParse(reportDocumentSchema, document, { abortEarly: true });
   if (parsed.success) {
     const late = futureInstantOf(parsed.output, Date.now());
     return late === null
