@@ -112,7 +112,8 @@ const BUNDLES: readonly BuildOptions[] = [
     },
     entryNames: 'undici',
   },
-  { ...COMMON_JS, entryPoints: ['survey/nats.ts'], outbase: 'survey' },
+  // The client prints what it cannot read of a server to standard output, between a command's results.
+  { ...COMMON_JS, entryPoints: ['survey/nats.ts'], outbase: 'survey', drop: ['console'] },
   { ...COMMON_JS, entryPoints: ['fleet/fleet.ts'], outbase: 'fleet', plugins: [packagesBeside] },
 ];
 

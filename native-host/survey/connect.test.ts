@@ -62,7 +62,10 @@ async function greetingServer(t: TestContext, { address = '127.0.0.1', leaf, gos
   };
   t.after(close);
   const { port } = server.address() as AddressInfo;
-  return { host: `${address}:${port}`, port, heard: () => heard, hangUp, close };
+  const say = (text: string): void => {
+    for (const socket of sockets) socket.write(text);
+  };
+  return { host: `${address}:${port}`, port, heard: () => heard, say, hangUp, close };
 }
 
 const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
@@ -98,6 +101,15 @@ test('a server without TLS is used where none was asked for', async (t) => {
   const { host, heard } = await greetingServer(t);
   const connection = await connectTo(options(`nats://${host}`, { token: 'secret' }));
   assert.match(heard(), /"auth_token":"secret"/);
+  await connection.close();
+});
+
+test('a server whose messages cannot be read is left, and nothing more of it is buffered', async (t) => {
+  const { host, say } = await greetingServer(t);
+  const connection = await connectTo(options(`nats://${host}`));
+  const status = connection.status()[Symbol.asyncIterator]();
+  say('MSG a 1 999999999999\r\n');
+  assert.equal((await status.next()).value?.type, 'disconnect');
   await connection.close();
 });
 

@@ -74,9 +74,10 @@ function identities({ hostname, tlsName }: Dialled, { servers, tls }: Connection
 }
 
 /**
- * The client's own transport with two corrections: a server dialled by its address is verified against that, not
- * against "localhost", Node's default without a name; and the socket of a silent server is destroyed when the client
- * gives up, as it would keep a command from ending.
+ * The client's own transport with three corrections: a server dialled by its address is verified against that, not
+ * against "localhost", Node's default without a name; the socket of a silent server is destroyed when the client gives
+ * up, as it would keep a command from ending; and so is that of a server whose protocol the client cannot read, as it
+ * would go on to buffer what nobody reads.
  */
 class Transport extends NodeTransport {
   #identities: readonly string[] = [];
@@ -107,6 +108,14 @@ class Transport extends NodeTransport {
     };
     this.options = { ...this.options, tls };
     return super.startTLS();
+  }
+
+  override async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      yield* super[Symbol.asyncIterator]();
+    } finally {
+      this.#dialled?.destroy();
+    }
   }
 
   override async close(error?: Error): Promise<void> {
