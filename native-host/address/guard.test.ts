@@ -309,3 +309,11 @@ test('unusual notations and zones change no class', () => {
   ])
     assertClass(spelt, 'not-an-address');
 });
+
+test('a range of IPv6 allows no IPv4 address', () => {
+  for (const cidr of ['::/0', '::ffff:0:0/96']) {
+    const { refusal } = addressPolicy([cidr]);
+    assert.notEqual(refusal('127.0.0.1'), null, cidr);
+    assert.equal(refusal('::ffff:127.0.0.1'), null, cidr);
+  }
+});

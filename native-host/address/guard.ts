@@ -147,9 +147,11 @@ export const ALLOW_EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0'];
 /** A policy that allows public addresses, and others only within `allowPrivate` (CIDRs). */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const allowed = blockList(allowPrivate);
+  // BlockList takes an IPv4 address for its mapped form, so that `::/0` would allow it.
+  const allowedIpv4 = blockList(allowPrivate.filter((cidr) => !cidr.includes(':')));
   const passes = (address: string): boolean => {
     const bare = withoutZone(address);
-    return allowed.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+    return isIP(bare) === 6 ? allowed.check(bare, 'ipv6') : allowedIpv4.check(bare, 'ipv4');
   };
   return {
     refusal(address, nat64Prefix = null) {
