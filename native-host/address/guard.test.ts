@@ -82,11 +82,14 @@ test('every class of address, at the ends of its ranges and in every notation', 
   for (const [address, kind] of CLASSES) assert.equal(classifyAddress(address), kind, address);
 });
 
+const NO_DESTINATIONS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
 test('non-public addresses are refused, with the address and its class in the message', () => {
   const policy = addressPolicy([]);
   for (const [address, kind] of CLASSES) {
-    const refusal = policy.refusal(address);
+    const refusal = policy.refusal(address)?.message ?? null;
     if (kind === 'public') assert.equal(refusal, null, address);
+    else if (NO_DESTINATIONS.has(address)) assert.ok(refusal?.startsWith(`${address} is no destination;`));
     else assert.ok(refusal?.startsWith(`${address} is ${kind};`), address);
   }
 });
@@ -108,10 +111,14 @@ test('settings allow exactly what they name', () => {
     assert.ok(!allowed(address), address);
 });
 
-test('a flag that allows everything allows addresses only', () => {
+test('a flag that allows everything allows addresses only, and none that is no destination', () => {
   const policy = addressPolicy(ALLOW_EVERYTHING);
-  for (const [address, kind] of CLASSES)
-    assert.equal(policy.refusal(address) === null, kind !== 'not-an-address', address);
+  for (const [address, kind] of CLASSES) {
+    const allowed = kind !== 'not-an-address' && !NO_DESTINATIONS.has(address);
+    assert.equal(policy.refusal(address) === null, allowed, address);
+  }
+  for (const address of [...NO_DESTINATIONS, '::ffff:0.0.0.0'])
+    assert.equal(policy.refusal(address)?.code, 'no-address', address);
 });
 
 test('blocked ports are those of another implementation of Fetch, and port 0', () => {

@@ -126,8 +126,8 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
 }
 
 export interface AddressPolicy {
-  /** Why nothing may be sent to an address, in words; null: it may. `nat64Prefix`: the network's own. */
-  refusal(address: string, nat64Prefix?: string | null): string | null;
+  /** Why nothing may be sent to an address; null: it may. `nat64Prefix`: the network's own. */
+  refusal(address: string, nat64Prefix?: string | null): AttemptError | null;
 }
 
 /** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null if it may. */
@@ -144,20 +144,35 @@ export function refusedPort(port: number, transport: TransportName): AttemptErro
 /** Ranges that allow everything, for a command line on which the user requested that. */
 export const ALLOW_EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0'];
 
+/**
+ * Never a destination (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.2), whatever is allowed: systems that accept them
+ * connect to themselves.
+ */
+const NO_DESTINATION = blockList(['0.0.0.0', '::']);
+
+function isIn(list: BlockList, address: string): boolean {
+  const bare = withoutZone(address);
+  return list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+}
+
 /** A policy that allows public addresses, and others only within `allowPrivate` (CIDRs). */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const allowed = blockList(allowPrivate);
   // BlockList takes an IPv4 address for its mapped form, so that `::/0` would allow it.
   const allowedIpv4 = blockList(allowPrivate.filter((cidr) => !cidr.includes(':')));
-  const passes = (address: string): boolean => {
-    const bare = withoutZone(address);
-    return isIP(bare) === 6 ? allowed.check(bare, 'ipv6') : allowedIpv4.check(bare, 'ipv4');
-  };
+  const passes = (address: string): boolean =>
+    isIn(isIP(withoutZone(address)) === 6 ? allowed : allowedIpv4, address);
   return {
     refusal(address, nat64Prefix = null) {
       const kind = classifyAddress(address, nat64Prefix);
-      if (kind === 'public' || passes(address)) return null;
-      return `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
+      if (kind === 'public') return null;
+      if (isIn(NO_DESTINATION, address)) {
+        const message = `${address} is no destination; DNS servers that block a name answer with it`;
+        return { code: 'no-address', message };
+      }
+      if (passes(address)) return null;
+      const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
+      return { code: 'blocked', message };
     },
   };
 }

@@ -1,6 +1,7 @@
 // Answers to DNS questions as typed records, and the guard that checks them before the resolution's state machine sees
 // them, so that no name leads into the user's own network, whoever answers for it and however late.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { AddressPolicy } from '../address/guard.ts';
 
 export type QueryKind = 'A' | 'AAAA' | 'HTTPS';
@@ -47,24 +48,28 @@ export interface DnsClient {
 export interface GuardedAnswer {
   /** The answer without forbidden addresses. */
   readonly answer: Answer;
-  /** Why something was left out, in the guard's words; null: nothing was. */
-  readonly note: string | null;
+  /** Why something was left out; null: nothing was. */
+  readonly note: AttemptError | null;
 }
 
 interface AddressFilter {
   pass(address: string): boolean;
-  note(): string | null;
+  note(): AttemptError | null;
 }
 
 function addressFilter(policy: AddressPolicy, nat64Prefix: string | null): AddressFilter {
-  const notes: string[] = [];
+  const notes: AttemptError[] = [];
   return {
     pass(address) {
       const refusal = policy.refusal(address, nat64Prefix);
       if (refusal !== null) notes.push(refusal);
       return refusal === null;
     },
-    note: () => (notes.length > 1 ? `${notes[0]} (and ${notes.length - 1} more)` : (notes[0] ?? null)),
+    note() {
+      const first = notes.find(({ code }) => code === 'blocked') ?? notes[0];
+      if (first === undefined || notes.length === 1) return first ?? null;
+      return { ...first, message: `${first.message} (and ${notes.length - 1} more)` };
+    },
   };
 }
 

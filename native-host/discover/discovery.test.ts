@@ -347,6 +347,23 @@ test('when the guard leaves nothing, that is the reason given', async (t) => {
   assert.equal(errorIn(await settle(query('https://a.test'))), 'blocked');
 });
 
+test('an answer of 0.0.0.0 or :: gives no address, and a private one beside it remains forbidden', async (t) => {
+  const { settle } = await testbed(
+    t,
+    zone({
+      'blocked.test': { A: ['0.0.0.0'], AAAA: ['::'] },
+      'half.test': { A: [ONE], AAAA: ['::'] },
+      'inner.test': { A: ['0.0.0.0', '10.0.0.1'] },
+    }),
+  );
+  const found = await settle(query('https://blocked.test'));
+  assert.equal(errorIn(found), 'no-address');
+  for (const { kind, message } of found.names.lookups)
+    if (kind !== 'HTTPS') assert.match(message ?? '', /is no destination/);
+  assert.ok(placesIn(await settle(query('https://half.test'))).length > 0);
+  assert.equal(errorIn(await settle(query('https://inner.test'))), 'blocked');
+});
+
 test('rebinding: a name that was public a moment ago is checked again', async (t) => {
   const { settle } = await testbed(t, (_, kind, nth) =>
     kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'] } : { records: [] },

@@ -280,7 +280,7 @@ class RunningDiscovery {
     await this.#findingPrefix;
   }
 
-  #refusal(address: string): string | null {
+  #refusal(address: string): AttemptError | null {
     return this.#parts.policy.refusal(address, this.#nat64Prefix);
   }
 
@@ -312,13 +312,13 @@ class RunningDiscovery {
   #admit(number: number, question: OpenQuery, answer: Answer, atMs: number): void {
     if (this.#over) return;
     const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#nat64Prefix ?? null);
-    this.#learnt.answered(question, guarded, note, atMs);
+    this.#learnt.answered(question, guarded, note?.message ?? null, atMs);
     // A forbidden address for the origin's own host is a mistake or an attack.
-    if (note !== null && question.kind !== 'HTTPS' && this.#isOwn(question.name)) {
-      this.#fail({ code: 'blocked', message: note });
+    if (note?.code === 'blocked' && question.kind !== 'HTTPS' && this.#isOwn(question.name)) {
+      this.#fail(note);
       return;
     }
-    if (note !== null) this.#leftOut = { code: 'blocked', message: note };
+    if (note !== null) this.#leftOut = note;
     if (guarded.ok && guarded.kind === 'HTTPS') this.#notePins(this.#knownHosts.learn(guarded.services));
     this.#feed({ type: 'answer', query: number, answer: guarded });
   }
@@ -366,9 +366,9 @@ class RunningDiscovery {
       this.#leftOut = refused;
       return false;
     }
-    const message = this.#refusal(address);
-    if (message === null) return true;
-    this.#leftOut = { code: 'blocked', message };
+    const refusal = this.#refusal(address);
+    if (refusal === null) return true;
+    this.#leftOut = refusal;
     if (this.#isOwn(host)) this.#fail(this.#leftOut);
     return false;
   }
