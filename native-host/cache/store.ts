@@ -5,6 +5,7 @@ import { existsSync, rmSync } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
 import type { Forecast, Stats } from '@photofinish/shared/port/wire';
 import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { countHosts, type Witness } from '@photofinish/shared/verdict/evidence';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { classifyAddress } from '../address/guard.ts';
@@ -321,31 +322,9 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
   };
 }
 
-/** A host that is evidence about a network, and its known addresses. */
-interface Witness {
-  readonly host: string;
-  readonly atMs: number;
-  readonly addresses: readonly string[];
-}
-
 /** Whether packets to it need not leave the local network; null: no address is known. */
 function isNear(addresses: readonly string[]): boolean | null {
   return addresses.length === 0 ? null : addresses.every((each) => classifyAddress(each) !== 'public');
-}
-
-/**
- * Names with an address in common are one host: what keeps all of them from UDP may be that host. One whose address is
- * not known may be any of them.
- */
-function countHosts(witnesses: readonly Witness[], own: readonly string[]): number {
-  const seen = new Set(own);
-  let hosts = 0;
-  for (const { host, addresses } of witnesses.filter((witness) => witness.addresses.length > 0)) {
-    const names = [host, ...addresses];
-    if (!names.some((name) => seen.has(name))) hosts += 1;
-    for (const name of names) seen.add(name);
-  }
-  return hosts;
 }
 
 function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvidence {
@@ -354,7 +333,7 @@ function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvid
   return c.database.read((s) => {
     const own = addressesOf(s, except, network).map(({ address }) => address);
     const near = isNear(own);
-    const seen = (statement: StatementSync): Witness[] =>
+    const seen = (statement: StatementSync): (Witness & { readonly atMs: number })[] =>
       statement
         .all(parameters)
         .map((row) => ({

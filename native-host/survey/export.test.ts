@@ -7,7 +7,13 @@ import { after, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { UDP_ANSWERED_CODES } from '@photofinish/shared/race/terms';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { oneSilentHost, SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
+import {
+  oneSilentHost,
+  SAMPLE_SURVEY,
+  surveyAddress,
+  writeSampleArchive,
+  writeSegment,
+} from '../testing/survey-archive.ts';
 import { duckDbCommand, exportParquet } from './export.ts';
 
 const scratch = scratchDirectory({ after });
@@ -52,7 +58,7 @@ test('a row says what was measured', async () => {
   );
   assert.deepEqual(row, [
     ...['sample', 'office', 'https://late.test', 'late.test', 443, 'race', '2026-01-02 03:04:05'],
-    ...['h2', 40, 80, true, true, 'established-late', 50, 25, '192.0.2.1', 40, 'h3-available'],
+    ...['h2', 40, 80, true, true, 'established-late', 50, 25, surveyAddress('late'), 40, 'h3-available'],
     ...['h3=":443"; ma=86400', true, null, '192.0.2.0/24', null, 'photofinish/1.0.0'],
   ]);
   const [expired] = await ask(

@@ -88,9 +88,13 @@ const H2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, first
 const h3Failing = (code: AttemptError['code']) =>
   attempt({ protocol: 'h3', outcome: 'failed', error: { code, message: 'm' } });
 
+const at = (address: string, attempts: Trial['attempts']) => attempts.map((each) => ({ ...each, address }));
+
 function of(host: string, over: Partial<Trial>, ...attempts: Trial['attempts']): OriginRace {
   const adopted = attempts.find(({ outcome }) => outcome === 'adopted')?.protocol ?? null;
-  return originRace([{ ...trial(attempts, adopted), ...over }], { origin: `https://${host}` as Origin });
+  return originRace([{ ...trial(at(`address of ${host.split(':')[0]}`, attempts), adopted), ...over }], {
+    origin: `https://${host}` as Origin,
+  });
 }
 const reached = (host: string) => of(host, {}, H3);
 const answering = (host: string) => of(host, {}, h3Failing('certificate-invalid'), H2);
@@ -99,7 +103,7 @@ const silentHost = (host: string) => of(host, {}, h3Failing('udp-timeout'), H2);
 function seenBeside(own: string, ...races: readonly OriginRace[]) {
   const evidence = new VantageEvidence();
   for (const race of races) evidence.add(race);
-  const { failedHosts, reachedHosts } = evidence.except(`https://${own}` as Origin);
+  const { failedHosts, reachedHosts } = evidence.except(of(own, {}, H2));
   return { failedHosts, reachedHosts };
 }
 
@@ -120,6 +124,26 @@ test('the host itself says nothing about the network', () => {
     failedHosts: 0,
     reachedHosts: 1,
   });
+});
+
+test('names with an address in common, be it by way of a third, are one host', () => {
+  const silentAt = (host: string, ...addresses: string[]) => {
+    const race = silentHost(host);
+    const trials = addresses.flatMap((address) =>
+      race.trials.map((each) => ({ ...each, attempts: at(address, each.attempts) })),
+    );
+    return { ...race, trials };
+  };
+  const names = [
+    silentAt('a.test', '192.0.2.1'),
+    silentAt('b.test', '192.0.2.2'),
+    silentAt('c.test', '192.0.2.1', '192.0.2.2'),
+  ];
+  assert.equal(seenBeside('x.test', ...names).failedHosts, 1);
+  const evidence = new VantageEvidence();
+  for (const race of [...names, silentHost('d.test')]) evidence.add(race);
+  assert.equal(evidence.all().failedHosts, 2);
+  assert.equal(evidence.except(silentAt('other.test', '192.0.2.1')).failedHosts, 1);
 });
 
 test('a host failed if nothing came over UDP while TCP worked, by no fault of ours', () => {
@@ -150,8 +174,8 @@ test('a network on which another host answered over UDP does not block it, altho
   evidence.add(answering('c.test'));
   assert.deepEqual(evidence.all(), { failedHosts: 2, reachedHosts: 0, answeredHosts: 1 });
   assert.equal(blocksUdp(evidence.all()), false);
-  assert.equal(blocksUdp(evidence.except('https://x.test' as Origin)), false);
-  assert.equal(blocksUdp(evidence.except('https://c.test' as Origin)), true, 'not what it says of itself');
+  assert.equal(blocksUdp(evidence.except(of('x.test', {}, H2))), false);
+  assert.equal(blocksUdp(evidence.except(of('c.test', {}, H2))), true, 'not what it says of itself');
 });
 
 test('only so many hosts of each kind are remembered', () => {
@@ -163,7 +187,7 @@ test('only so many hosts of each kind are remembered', () => {
 test('whether the newest success of other hosts is later than the newest failure, in any order of arrival', () => {
   const evidence = new VantageEvidence();
   const add = (race: OriginRace, atMs: number) => evidence.add({ ...race, atMs });
-  const reachedLater = (own: string) => evidence.except(`https://${own}` as Origin).reachedLater;
+  const reachedLater = (own: string) => evidence.except(of(own, {}, H2)).reachedLater;
   for (const atMs of [7, 9, 8]) add(silentHost('a.test'), atMs);
   add(silentHost('b.test'), 5);
   add(reached('c.test'), 6);
@@ -181,7 +205,7 @@ test('on another network nothing of it holds', () => {
   const evidence = new VantageEvidence();
   for (const race of [silentHost('a.test'), reached('b.test'), answering('c.test')]) evidence.add(race);
   evidence.forget();
-  assert.deepEqual(evidence.except('https://x.test' as Origin), {
+  assert.deepEqual(evidence.except(of('x.test', {}, H2)), {
     ...{ failedHosts: 0, reachedHosts: 0, answeredHosts: 0 },
     reachedLater: false,
   });

@@ -4,6 +4,7 @@ import { altSvcForNewClients } from '@photofinish/shared/race/alt-svc-over';
 import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { advertisedAlternatives, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
+  countHosts,
   evidenceOfRace,
   isAnswered,
   isFailed,
@@ -12,6 +13,7 @@ import {
   looksBlocked,
   reachOfEach,
   showsUdpPasses,
+  type Witness,
 } from '@photofinish/shared/verdict/evidence';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { originParts } from '@photofinish/shared/web/origin';
@@ -76,27 +78,43 @@ export function decisiveAttempt(
 
 /** Hosts remembered, and counted, of each kind; more would not change any verdict. */
 export const MAX_HOSTS = 1000;
+/** Of each host. */
+const MAX_ADDRESSES = 16;
 
-/** When hosts were seen last; those added or seen again last are at the end. */
-type Sightings = Map<string, number>;
+function addressesOf({ trials }: OriginRace): string[] {
+  return [...new Set(trials.flatMap(({ attempts }) => attempts.map(({ address }) => address)))];
+}
 
-function remember(hosts: Sightings, host: string, atMs: number): void {
-  const newestMs = Math.max(atMs, hosts.get(host) ?? 0);
+interface Sighting extends Witness {
+  /** When it was seen last. */
+  readonly atMs: number;
+}
+
+/** By host; those added or seen again last are at the end. */
+type Sightings = Map<string, Sighting>;
+
+function remember(hosts: Sightings, { host, atMs, addresses }: Sighting): void {
+  const before = hosts.get(host);
+  const all = new Set([...addresses, ...(before?.addresses ?? [])]);
   hosts.delete(host);
-  hosts.set(host, newestMs);
+  hosts.set(host, {
+    host,
+    atMs: Math.max(atMs, before?.atMs ?? 0),
+    addresses: [...all].slice(0, MAX_ADDRESSES),
+  });
   const [oldest] = hosts.keys();
   if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
 }
 
 /** When the newest of the hosts was seen, apart from one; negative: none was. */
 function newestBut(host: string, hosts: Sightings): number {
-  return Math.max(-1, ...[...hosts].flatMap(([name, atMs]) => (name === host ? [] : [atMs])));
+  return Math.max(-1, ...[...hosts.values()].flatMap((seen) => (seen.host === host ? [] : [seen.atMs])));
 }
 
 /**
  * How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts, the report and the export: a network
- * that blocks UDP shows in many hosts at once. Origins on one host are one, because what keeps all of them from UDP may
- * be that host. The evidence of the host cache, about the machine's own visits, has no part in it.
+ * that blocks UDP shows in many hosts at once. Origins on one host, or at one address, are one, because what keeps all of
+ * them from UDP may be that host. The evidence of the host cache, about the machine's own visits, has no part in it.
  */
 export class VantageEvidence {
   readonly #hosts: Readonly<Record<NetworkSign, Sightings>> = {
@@ -107,22 +125,28 @@ export class VantageEvidence {
 
   add(race: OriginRace, facts = factsOf(race)): void {
     const sign = networkSign(facts);
-    if (sign !== null) remember(this.#hosts[sign], originParts(race.origin).host, race.atMs);
+    if (sign === null) return;
+    const { host } = originParts(race.origin);
+    remember(this.#hosts[sign], { host, atMs: race.atMs, addresses: addressesOf(race) });
   }
 
   /** All hosts together. */
   all(): NetworkEvidence {
     const { failed, reached, answered } = this.#hosts;
-    return { failedHosts: failed.size, reachedHosts: reached.size, answeredHosts: answered.size };
+    const failedHosts = countHosts([...failed.values()], []);
+    return { failedHosts, reachedHosts: reached.size, answeredHosts: answered.size };
   }
 
-  /** The hosts other than that of `origin`. */
-  except(origin: OriginRace['origin']): NetworkEvidence {
-    const { host } = originParts(origin);
+  /** The hosts other than that of a race. */
+  except(race: OriginRace): NetworkEvidence {
+    const { host } = originParts(race.origin);
     const { failed, reached, answered } = this.#hosts;
     const others = (hosts: Sightings): number => hosts.size - Number(hosts.has(host));
     return {
-      failedHosts: others(failed),
+      failedHosts: countHosts(
+        [...failed.values()].filter((seen) => seen.host !== host),
+        addressesOf(race),
+      ),
       reachedHosts: others(reached),
       answeredHosts: others(answered),
       reachedLater: newestBut(host, reached) > newestBut(host, failed),

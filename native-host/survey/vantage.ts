@@ -195,7 +195,7 @@ export class Vantage {
     this.#parts.publish(
       released.map(({ job, result }) => ({
         job,
-        result: withOtherHosts(result, () => this.#evidence.except(result.origin)),
+        result: withOtherHosts(result, () => this.#evidence.except(result)),
       })),
     );
   }

@@ -14,6 +14,7 @@ import {
   attempt,
   clearComparison,
   originRace,
+  SAMPLE_ADDRESS,
   serviceRecord,
   trial,
 } from '@photofinish/shared/testing/race-samples';
@@ -53,14 +54,29 @@ function reached(protocol: 'h3' | 'h2', ms: number, over: Partial<Attempt> = {})
   return attempt({ protocol, outcome: 'adopted', ...times, ...over });
 }
 
-/** With the verdict that its evidence gives. */
+const located = new Map<string, string>();
+
+/** The address of a host: each has its own. */
+export function surveyAddress(name: string): string {
+  const address = located.get(name) ?? `192.0.2.${(located.size % 254) + 1}`;
+  located.set(name, address);
+  return address;
+}
+
+/** With the verdict that its evidence gives, and its own address in place of that of all samples. */
 export function surveyRace(
   name: string,
   trials: Trial[],
   discovered: Partial<DiscoveryEvidence> = {},
   over: Partial<OriginRace> = {},
 ): OriginRace {
-  const race = originRace(trials, {
+  const own = trials.map((each) => ({
+    ...each,
+    attempts: each.attempts.map((one) =>
+      one.address === SAMPLE_ADDRESS ? { ...one, address: surveyAddress(name) } : one,
+    ),
+  }));
+  const race = originRace(own, {
     origin: `https://${name}.test` as Origin,
     atMs: SAMPLE_AT_MS,
     ...over,

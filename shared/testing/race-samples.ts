@@ -12,9 +12,11 @@ import { type Origin, originParts } from '../web/origin.ts';
 
 export const SAMPLE_ORIGIN = 'https://example.org' as Origin;
 
-/** One attempt at a documentation address (RFC 5737). */
+/** A documentation address (RFC 5737). */
+export const SAMPLE_ADDRESS = '192.0.2.1';
+
 export function attempt(over: Partial<Attempt> & Pick<Attempt, 'protocol' | 'outcome'>): Attempt {
-  return { address: '192.0.2.1', port: 443, startedMs: 0, establishedMs: null, ...over };
+  return { address: SAMPLE_ADDRESS, port: 443, startedMs: 0, establishedMs: null, ...over };
 }
 
 export function trial(attempts: Attempt[], adopted: Trial['adopted'] = 'h3'): Trial {

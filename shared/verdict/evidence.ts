@@ -91,6 +91,34 @@ export function carriesH3(network: NetworkEvidence | undefined): boolean {
   return network.failedHosts === 0 || network.reachedLater === true;
 }
 
+/** A host that is evidence about a network, and its known addresses. */
+export interface Witness {
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Names with an address in common, be it by way of a third one, are one host: what keeps all of them from UDP may be that
+ * host. One whose address is not known may be any of them. `own`: addresses of the host that is judged.
+ */
+export function countHosts(witnesses: readonly Witness[], own: readonly string[]): number {
+  const located = witnesses.filter(({ addresses }) => addresses.length > 0);
+  const parents = new Map<string, string>();
+  const rootOf = (name: string): string => {
+    let root = name;
+    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) root = up;
+    return root;
+  };
+  for (const [first, ...rest] of [own, ...located.map(({ host, addresses }) => [host, ...addresses])])
+    for (const name of rest) {
+      const [from, to] = [rootOf(name), rootOf(first ?? name)];
+      if (from !== to) parents.set(from, to);
+    }
+  const roots = new Set(located.map(({ host }) => rootOf(host)));
+  for (const address of own) roots.delete(rootOf(address));
+  return roots.size;
+}
+
 export function isFailed(reach: Reach): reach is Failure {
   return typeof reach === 'object';
 }
