@@ -171,6 +171,26 @@ test('visits on a network other than that of the race avoid nothing', () => {
   }
 });
 
+test('what an old race showed is told with its age, and that the browser avoids HTTP/3 is not concluded from it', () => {
+  const DAY = 86_400_000;
+  const visits = { visitsSinceAdvertised: 3, visitsNetwork: 'home', visitsProxied: false } as const;
+  const altSvc = 'h3=":443"; ma=2592000';
+  const at = (days: number, over: Partial<typeof record> = {}) => {
+    const seenMs = aRace().atMs + days * DAY;
+    const times = { altSvcAtMs: seenMs, protocolAtMs: seenMs, lastSeenMs: seenMs };
+    const seen = { ...advertising, altSvc, protocol: 'h2', ...visits, ...times, ...over } as const;
+    return verdictOfRecord(seen, aRace());
+  };
+  const keys = (judged: ReturnType<typeof at>) => [judged.code, ...judged.findings.map(({ key }) => key)];
+  assert.deepEqual(keys(at(6.9)).slice(0, 2), ['h3-browser-avoids', 'verdictAvoids']);
+  assert.ok(!keys(at(6.9)).includes('pageRacedDaysBefore'));
+  assert.deepEqual(keys(at(9.9)), [
+    ...['h3-available', 'pageRaceAvailable', 'verdictStaysSince', 'pageRacedDaysBefore'],
+  ]);
+  assert.match(verdictText(at(9.9)), /Its latest race ran 9 days earlier/);
+  assert.deepEqual(keys(at(9, { protocol: 'h3' })), ['h3-used', 'verdictUsed', 'pageRaceAvailable']);
+});
+
 test('a proxy explains why the browser stays on HTTP/2, and one that may be there leaves it open', () => {
   const visits = { visitsSinceAdvertised: 3, visitsNetwork: 'home' };
   const seen = { ...advertising, protocol: 'h2', ...visits } as const;

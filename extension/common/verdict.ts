@@ -32,7 +32,7 @@ import {
 } from '@photofinish/shared/web/protocol';
 import { BROWSER } from './edition.ts';
 import { advertisementAt, elsewhereOf } from './records/fold.ts';
-import type { OriginRecord } from './records/schema.ts';
+import { DAY_MS, type OriginRecord } from './records/schema.ts';
 
 export interface OriginEvidence {
   readonly origin: Origin;
@@ -135,6 +135,15 @@ function h3UseOf({
   return { usedH3, visitUsesH3 };
 }
 
+/** Servers and networks change: what an older race shows is no longer said without its age. */
+const RACE_HOLDS_DAYS = 7;
+
+/** How many days a race is older than something, if that is long; null: it is not. */
+function outdatedDays({ atMs }: OriginRace, thanMs: number | null | undefined): number | null {
+  const days = Math.floor(((thanMs ?? 0) - atMs) / DAY_MS);
+  return days < RACE_HOLDS_DAYS ? null : days;
+}
+
 /** What this browser itself did with the origin; undefined if no response revealed a protocol. */
 function browserSide(known: OriginEvidence, lastProtocol: KnownProtocol | null): BrowserEvidence | undefined {
   if (lastProtocol === null) return undefined;
@@ -147,6 +156,7 @@ function browserSide(known: OriginEvidence, lastProtocol: KnownProtocol | null):
     proxied: proxiedOf(record),
     ...h3UseOf(known),
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
+    raceIsOutdated: race !== undefined && outdatedDays(race, record?.protocolAtMs) !== null,
   };
 }
 
@@ -242,9 +252,9 @@ function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boole
 }
 
 /** The verdict with further sentences, after those of its own code. */
-function withRemarks({ code, findings }: Verdict, remarks: readonly SharedMessageKey[]): Verdict {
+function withRemarks({ code, findings }: Verdict, ...remarks: readonly Message[]): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
-  const sentences = remarks.map((remark) => ({ code, ...message(remark) }));
+  const sentences = remarks.map((remark) => ({ code, ...remark }));
   return {
     code,
     findings: boundedFindings(findings.toSpliced(others < 0 ? findings.length : others, 0, ...sentences)),
@@ -263,7 +273,7 @@ const VERDICT_OF_OTHERS: Verdict = {
 export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const verdict = verdictOfPage(known);
   // What a race showed on another network may be different here.
-  return known.racedElsewhere ? withRemarks(verdict, ['pageRacedElsewhere']) : verdict;
+  return known.racedElsewhere ? withRemarks(verdict, message('pageRacedElsewhere')) : verdict;
 }
 
 /**
@@ -302,7 +312,22 @@ function forReaders({ code, findings }: Verdict): Verdict {
     code,
     findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
   };
-  return withRemarks(named, [...new Set(findings.flatMap(remarksOn))]);
+  return withRemarks(named, ...[...new Set(findings.flatMap(remarksOn))].map((remark) => message(remark)));
+}
+
+/** What a browser that has used HTTP/3 shows by itself. */
+const SHOWN_BY_USE: ReadonlySet<string> = new Set<SharedMessageKey>([
+  'verdictUsed',
+  'verdictAvailable',
+  'pageRaceAvailable',
+]);
+
+/** The age of the race, if the verdict rests on one that is old. */
+function withAge(verdict: Verdict, { race, record, page }: OriginEvidence): Verdict {
+  const days = race === undefined ? null : outdatedDays(race, page?.begunMs ?? record?.lastSeenMs);
+  const isShown = verdict.code === 'h3-used' && verdict.findings.every(({ key }) => SHOWN_BY_USE.has(key));
+  if (days === null || isShown) return verdict;
+  return withRemarks(verdict, message('pageRacedDaysBefore', { days }));
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {
@@ -314,7 +339,8 @@ function verdictOfPage(known: OriginEvidence): Verdict {
   const judged = verdictOf(fromRace ?? evidenceFromBrowser(known, browser));
   const shared = known.readElsewhere ? forReaders(judged) : judged;
   const raced = fromRace !== null && known.race?.error === undefined;
-  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known, browser) : shared;
+  const told = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known, browser) : shared;
+  const verdict = raced ? withAge(told, known) : told;
   if (known.protocol !== null) return verdict;
   const key = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
   return afterReason(message(key), verdict, earlier !== null);

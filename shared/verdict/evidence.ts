@@ -49,6 +49,8 @@ export interface BrowserEvidence {
   readonly visitUsesH3?: boolean;
   /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */
   readonly raceIsOlder?: boolean;
+  /** Whether it is so much older that what worked in it need not have worked then. */
+  readonly raceIsOutdated?: boolean;
 }
 
 export interface Evidence {

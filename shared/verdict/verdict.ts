@@ -547,6 +547,7 @@ function leftOpenMessages(browser: BrowserEvidence): (Message | null)[] {
   const { lastProtocol, visitsHere, proxied } = browser;
   const old = PROTOCOL_NAMES[lastProtocol];
   if (visitsHere !== true) return [message('verdictStaysElsewhere', { old })];
+  if (browser.raceIsOutdated) return [message('verdictStaysSince', { old })];
   if (proxied !== false) return [message('verdictStaysPerhapsProxied', { old }), retryMessage(browser)];
   return [];
 }

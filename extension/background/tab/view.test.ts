@@ -174,6 +174,10 @@ test('a race on another network than the helper sees is no evidence on this page
   assert.deepEqual(shownOn('home'), ['home', true, false], 'back again');
   for (const unknown of ['unknown', 'unidentified', 'offline'])
     assert.deepEqual(shownOn(unknown), ['home', false, false], 'it is not said to be on this network');
+  const nowhere = aRace({ network: 'unidentified' });
+  history.races.set(A, racedOnce(nowhere));
+  assert.deepEqual(shownOn('unidentified'), ['unidentified', false, false], 'which may be two networks');
+  history.races.set(A, racedOnce(aRace({ network: 'home' })));
   const [without] = pageView(page, { ...background, history }).origins;
   assert.equal(without?.race?.network, 'home', 'without a helper the network is unknown');
   assert.deepEqual(

@@ -2,6 +2,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS, requestsIn } from '@photofinish/shared/report/adoption';
+import { isRecognisable } from '@photofinish/shared/web/network-name';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
@@ -101,7 +102,7 @@ type Where = 'here' | 'elsewhere' | 'unknown';
 /** Whether a race ran on the network that the helper sees now, as far as it tells networks apart. */
 function whereRaced(race: OriginRace, helper: HelperState): Where {
   if (helper.state !== 'ready') return 'unknown';
-  if (race.network === helper.network) return 'here';
+  if (race.network === helper.network) return isRecognisable(race.network) ? 'here' : 'unknown';
   return areOtherNetworks(race.network, helper.network) ? 'elsewhere' : 'unknown';
 }
 
