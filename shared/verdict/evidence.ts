@@ -203,17 +203,36 @@ function unsteadinessAt(attempts: readonly Attempt[]): Unsteadiness | null {
   return { failed: errors.length, attempts: working + errors.length, error };
 }
 
+/** The attempts over HTTP/3 by endpoint, and by whatever else `part` tells apart. */
+function h3By({ attempts, origin }: Evidence, part: (attempt: Attempt) => string): Attempt[][] {
+  const endpointOf = ({ host = origin.host, port }: Attempt): string => `${host} ${port}`;
+  return [...Map.groupBy(attempts.filter(isH3), (each) => `${endpointOf(each)} ${part(each)}`).values()];
+}
+
 /**
  * The address at which HTTP/3 both worked and failed, of several the one with the most failures; null: there is none.
  * Where it works at one address and fails at another, each of them is steady.
  */
-export function unsteadyH3({ attempts, origin }: Evidence): Unsteadiness | null {
-  const byEndpoint = Map.groupBy(
-    attempts.filter(isH3),
-    ({ host = origin.host, address, port }) => `${host} ${address} ${port}`,
-  );
-  const unsteady = [...byEndpoint.values()].flatMap((there) => unsteadinessAt(there) ?? []);
+export function unsteadyH3(evidence: Evidence): Unsteadiness | null {
+  const unsteady = h3By(evidence, ({ address }) => address).flatMap((there) => unsteadinessAt(there) ?? []);
   return unsteady.toSorted((a, b) => b.failed - a.failed)[0] ?? null;
+}
+
+/** The addresses of one family and endpoint at some of which HTTP/3 works, and at others only fails; null: none are. */
+export function unevenH3(
+  evidence: Evidence,
+): (Omit<Unsteadiness, 'attempts'> & { readonly addresses: number }) | null {
+  const families = h3By(evidence, ({ address }) => (address.includes(':') ? 'IPv6' : 'IPv4'));
+  for (const attempts of families) {
+    const reaches = [...Map.groupBy(attempts, ({ address }) => address).values()].map(reachOf);
+    // That this machine had no route at times is nothing about the address.
+    const errors = reaches.filter(isFailed).filter(({ code }) => code !== 'no-route');
+    const [error] = errors;
+    const working = reaches.filter((reach) => reach === 'established').length;
+    if (error !== undefined && working > 0)
+      return { failed: errors.length, addresses: working + errors.length, error };
+  }
+  return null;
 }
 
 /** The combined result over each transport. */

@@ -327,6 +327,27 @@ test('one success hides no failures at the same address, and they do not change 
   assert.doesNotMatch(allTexts(verdictOf(evidenceOfRace(race))).join(' '), /at the same address/);
 });
 
+test('that HTTP/3 works at one address hides no failure at another of its family', () => {
+  const said = (...attempts: Attempt[]): string =>
+    allTexts(verdictOf({ ...base, attempts: [...attempts, h2()] })).join(' ');
+  const other = { address: '192.0.2.2' };
+  const uneven = /Of 2 addresses of one family, HTTP\/3 failed at 1 \(UDP refused\) and worked at the rest/;
+  assert.match(said(h3(refused), h3(null, other)), uneven);
+  assert.match(
+    said(h3(refused), h3(refused), h3(null, other), h3({ code: 'internal', message: 'm' })),
+    uneven,
+  );
+  for (const unproven of [
+    [h3(null, other), h3({ code: 'cancelled', message: 'm' })],
+    [h3(null, other), h3({ code: 'no-route', message: 'm' })],
+    [h3(null, other), h3(refused, other)],
+    [h3(null, other), h3(refused, { address: '2001:db8::1' })],
+    [h3(null, other), h3(refused, { port: 8443 })],
+    [h3(refused), h3(refused, other)],
+  ])
+    assert.doesNotMatch(said(...unproven), /addresses of one family/);
+});
+
 test('who can still connect if TCP fails depends on whether an HTTPS record leads to HTTP/3', () => {
   const said = (over: Partial<Evidence>): string =>
     allTexts(verdictOf({ ...base, attempts: [h3(), h2(dead)], ...over })).join(' ');

@@ -33,6 +33,7 @@ import {
   type Reach,
   reachOf,
   reachOfEach,
+  unevenH3,
   unsteadyH3,
 } from './evidence.ts';
 import { gainMessage } from './gain.ts';
@@ -86,6 +87,7 @@ export function verdictOf(evidence: Evidence): Verdict {
     untriedMessage(facts),
     statusMessage(facts),
     unsteadyMessage(facts),
+    unevenMessage(facts),
     gain,
   );
   return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
@@ -132,6 +134,14 @@ function unsteadyMessage({ evidence }: Facts): Message | null {
   if (unsteady === null) return null;
   const { failed, attempts, error } = unsteady;
   return message('verdictUnsteady', { failed, attempts, failure: failureMessage(error) });
+}
+
+/** The same of the addresses of a name, such as those of several servers. */
+function unevenMessage({ evidence }: Facts): Message | null {
+  const uneven = unevenH3(evidence);
+  if (uneven === null) return null;
+  const { failed, addresses, error } = uneven;
+  return message('verdictUneven', { failed, addresses, failure: failureMessage(error) });
 }
 
 /** Whether hosts show that none at all is reached over UDP on a network. */
