@@ -19,9 +19,11 @@ import { race } from '../testing/race.ts';
 /** A meter whose timer is fired by the test. */
 function testbed() {
   let nowMs = 0;
+  let suspendedMs = 0;
   let due: { readonly atMs: number; readonly run: () => void } | null = null;
   const watch = latenessMeter({
     nowMs: () => nowMs,
+    uptimeMs: () => 5000 + nowMs + suspendedMs,
     after(delayMs, run) {
       due = { atMs: nowMs + delayMs, run };
       return () => {
@@ -34,6 +36,9 @@ function testbed() {
     armed: () => due !== null,
     pass(ms: number) {
       nowMs += ms;
+    },
+    suspend(ms: number) {
+      suspendedMs += ms;
     },
     /** Fires the timer this many milliseconds after it was due. */
     fire(lateByMs: number) {
@@ -75,6 +80,16 @@ test('a watch that begins while the loop is blocked counts only its own part', (
   const late = watch();
   fire(401);
   assert.deepEqual([early.read().worstMs, late.read().worstMs], [400, 100]);
+});
+
+test('while the machine was suspended nothing was received, although the clock stood still', () => {
+  const { watch, suspend } = testbed();
+  const early = watch();
+  suspend(1900);
+  assert.deepEqual(early.read(), NONE, 'which the precision of the uptime may be');
+  suspend(600_000);
+  assert.equal(disturbed(failed('udp-timeout'), early.read()), 'outcome');
+  assert.deepEqual(watch().read(), NONE, 'a race after it is not concerned');
 });
 
 test('no timer runs while there is no watch', () => {

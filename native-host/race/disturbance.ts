@@ -1,6 +1,7 @@
 // How late this machine handles due events, and whether that may have caused a trial's result: time-outs and times are
 // only as accurate as the event loop. The bounds are relative, because the same delay decides a time-out of 100 ms and
 // does not matter for one of 3 s.
+import { uptime } from 'node:os';
 import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
@@ -26,6 +27,8 @@ export type WatchLateness = () => LatenessWatch;
 
 interface LatenessParts {
   readonly nowMs: () => number;
+  /** Milliseconds since the machine started, including those in which it was suspended. */
+  readonly uptimeMs: () => number;
   /** Calls `run` after `delayMs`, without keeping the process alive; returns how to cancel it. */
   readonly after: (delayMs: number, run: () => void) => () => void;
 }
@@ -35,17 +38,21 @@ const EVERY_MS = 10;
 /** libuv counts whole milliseconds, so a timer that is at most this late is on time. */
 const GRANULARITY_MS = 1;
 
+/** While Linux suspends the machine, its monotonic clock stands still. The system tells its uptime in whole seconds at worst. */
+const MIN_SUSPENDED_MS = 2000;
+
 /** A watch that never reports lateness, for races on virtual time. */
 export const NEVER_LATE: LatenessWatch = { read: () => ({ worstMs: 0, totalMs: 0 }), end() {} };
 
 interface LatenessState {
   readonly beganMs: number;
+  readonly aheadMs: number;
   worstMs: number;
   totalMs: number;
 }
 
 /** A meter with one repeating timer that runs while there is any watch, shared by all of them. */
-export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
+export function latenessMeter({ nowMs, uptimeMs, after }: LatenessParts): WatchLateness {
   const watched = new Set<LatenessState>();
   let dueMs = 0;
   let forget: (() => void) | null = null;
@@ -53,6 +60,15 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
   /** For a delay that began before the watch, the watch counts only its own part. */
   function lateMs({ beganMs }: LatenessState, atMs: number): number {
     return Math.max(0, atMs - Math.max(dueMs, beganMs) - GRANULARITY_MS);
+  }
+
+  /** How far the uptime is ahead of the monotonic clock. */
+  const aheadMs = (): number => uptimeMs() - nowMs();
+
+  /** For how long the machine was suspended: peers have then given up, and the network is not back at once. */
+  function suspendedMs(state: LatenessState): number {
+    const ms = aheadMs() - state.aheadMs;
+    return ms < MIN_SUSPENDED_MS ? 0 : ms;
   }
 
   function sample(): void {
@@ -71,13 +87,17 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
   }
 
   return () => {
-    const own: LatenessState = { beganMs: nowMs(), worstMs: 0, totalMs: 0 };
+    const own: LatenessState = { beganMs: nowMs(), aheadMs: aheadMs(), worstMs: 0, totalMs: 0 };
     if (watched.size === 0) arm(own.beganMs);
     watched.add(own);
     return {
       read() {
         const late = lateMs(own, nowMs());
-        return { worstMs: Math.max(own.worstMs, late), totalMs: own.totalMs + late };
+        const suspended = suspendedMs(own);
+        return {
+          worstMs: Math.max(own.worstMs, late, suspended),
+          totalMs: own.totalMs + late + suspended,
+        };
       },
       end() {
         watched.delete(own);
@@ -91,6 +111,7 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
 /** The meter of this process's event loop. */
 export const watchEventLoop: WatchLateness = latenessMeter({
   nowMs: systemClock.nowMs,
+  uptimeMs: () => uptime() * 1000,
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs).unref();
     return () => clearTimeout(timer);
