@@ -38,7 +38,10 @@ const EVERY_MS = 10;
 /** libuv counts whole milliseconds, so a timer that is at most this late is on time. */
 const GRANULARITY_MS = 1;
 
-/** While Linux suspends the machine, its monotonic clock stands still. The system tells its uptime in whole seconds at worst. */
+/**
+ * While Linux suspends the machine, its monotonic clock stands still. The uptime has whole seconds at the coarsest, hence
+ * a minimum.
+ */
 const MIN_SUSPENDED_MS = 2000;
 
 /** A watch that never reports lateness, for races on virtual time. */
