@@ -266,6 +266,9 @@ test('a failing server is dns-failed, a name without addresses no-address', asyn
   expect([failing.code, failing.race.error?.code]).toEqual([1, 'dns-failed']);
   const empty = await race({ origin, ca: local.caPath }, { [host]: {} });
   expect([empty.code, empty.race.error?.code]).toEqual([1, 'no-address']);
+  const nulled = { [host]: { A: ['0.0.0.0'], AAAA: ['::'] } };
+  const blocking = await race({ origin, ca: local.caPath }, nulled, '--allow-private');
+  expect([blocking.code, blocking.race.error?.code]).toEqual([1, 'no-address']);
 });
 
 test('DNS may not lead into the local network, unless the user allows it', async ({ local, race }) => {

@@ -113,7 +113,7 @@ function lookupText({
 }: DnsResults['lookups'][number]): string {
   const words = {
     answered: plural(records, 'record'),
-    empty: 'no such record',
+    empty: message === undefined ? 'no such record' : `nothing to connect to: ${message}`,
     failed: `failed${message === undefined ? '' : `: ${message}`}`,
   };
   return `${kind} ${name}: ${words[outcome]}, after ${milliseconds(tookMs)}`;

@@ -245,11 +245,13 @@ test('a host that was not raced says why, and a forbidden address how to allow i
   const text = explanationText(explanation({ names: null, race: dead, v3: null }));
   assert.match(text, /Not raced \(blocked\): 10\.0\.0\.1 is private\. Allow it with --allow-private\./);
   assert.match(text, /DNS was not queried\./);
-  const refused = { ...names, addresses: [], services: [], lookups: [] };
-  assert.match(
-    explanationText(explanation({ names: refused, race: dead, v3: null })),
-    /No address that may be connected to\./,
+  const lookup = { name: 'a.test', kind: 'A', tookMs: 3, outcome: 'empty', records: 0 } as const;
+  const lookups = [{ ...lookup, message: error.message }];
+  const refused = explanationText(
+    explanation({ names: { addresses: [], services: [], lookups }, race: dead, v3: null }),
   );
+  assert.match(refused, /No address that may be connected to\./);
+  assert.match(refused, /A a\.test: nothing to connect to: 10\.0\.0\.1 is private, after 3 ms/);
   assert.match(text, /Not compared: the race above does not show that both protocols work\./);
 });
 

@@ -148,7 +148,8 @@ function alternativesByHeader(
  * addresses, and for itself if it has none (RFC 9460 section 2.5.2): that is what is wrong with it.
  */
 function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
-  return isFailed(lookupFailure(evidence, target)) ? target : hostOfHttpsName(target);
+  const isEmpty = isFailed(lookupFailure(evidence, target)) || refusedLookup(evidence, target) !== null;
+  return isEmpty ? target : hostOfHttpsName(target);
 }
 
 /** The origin's own records in ServiceMode: an alias only leads to the name that has one. */
@@ -196,6 +197,17 @@ function isSameEndpoint(a: HostAndPort, b: HostAndPort): boolean {
  */
 const LOST_AFTER_MS = 1000;
 
+/** Why our own address policy left no address of a name to try; null: it left one, or there was none. */
+export function refusedLookup({ discovered }: Pick<Evidence, 'discovered'>, host: string): string | null {
+  const { addresses = [], lookups = [] } = discovered.names ?? {};
+  if (addresses.some((a) => a.host === host)) return null;
+  const refused = lookups.find(
+    ({ name, kind, outcome, message }) =>
+      name === host && kind !== 'HTTPS' && outcome !== 'failed' && message !== undefined,
+  );
+  return refused?.message ?? null;
+}
+
 /** A name that was queried and yielded no address was never attempted, but is a failure nevertheless. */
 function lookupFailure({ discovered }: Evidence, host: string): Reach {
   const { addresses = [], lookups = [] } = discovered.names ?? {};
@@ -205,9 +217,7 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
     return 'not-tried';
   const failed = queries.find(({ outcome }) => outcome === 'failed');
   if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
-  // If the guard dropped all addresses of an answer, its message says why.
-  const guarded = queries.find(({ message }) => message !== undefined);
-  if (guarded !== undefined) return { code: 'blocked', message: guarded.message ?? '' };
+  if (refusedLookup({ discovered }, host) !== null) return 'not-tried';
   return isQueriedForBoth(host, lookups)
     ? { code: 'no-address', message: 'neither an A nor an AAAA record' }
     : 'not-tried';

@@ -17,6 +17,7 @@ import {
   isReachedByRecord,
   otherPortMessage,
   recordUnknownMessage,
+  refusedLookup,
 } from './advertised.ts';
 import { type Advertiser, causeMessage } from './causes.ts';
 import { failureMessage } from './codes.ts';
@@ -277,8 +278,8 @@ function wasCancelled(attempts: readonly Attempt[]): boolean {
 interface UntriedAdvertisement {
   readonly place: Message;
   readonly cancelled: boolean;
-  /** It was tried, and failed by a fault or a limit of ours; null: it did not. */
-  readonly ours: AttemptError | null;
+  /** It failed by a fault or a limit of ours, or our address policy forbids it: why; null: none of these. */
+  readonly ours: string | null;
   readonly advice: Message | null;
 }
 
@@ -287,14 +288,16 @@ function untriedAdvertisement({ evidence, alternatives }: Facts): UntriedAdverti
   const [first] = alternatives;
   if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return null;
   const { origin, next = 'race' } = evidence;
-  const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
+  const refusal = first.host === origin.host ? null : refusedLookup(evidence, first.host);
   const tried = h3AttemptsAt(evidence, first);
-  const ours = ownFaultOf(tried);
+  const ours = refusal ?? ownFaultOf(tried)?.message ?? null;
+  // Another race would be refused as well.
+  const advice = next === null || refusal !== null ? null : message(ADVICE[next], { origin: origin.origin });
   return { place: endpointMessage(first, origin.host), cancelled: wasCancelled(tried), ours, advice };
 }
 
 function elsewhereMessage({ place, cancelled, ours }: UntriedAdvertisement): Message {
-  if (ours !== null) return message('verdictElsewhereOurs', { place, message: ours.message });
+  if (ours !== null) return message('verdictElsewhereOurs', { place, message: ours });
   return message(cancelled ? 'verdictElsewhereCancelled' : 'verdictElsewhere', { place });
 }
 
