@@ -126,7 +126,7 @@ function creatorsQueue(): typeof shared.photofinishQueue | null {
   }
 }
 
-/** A later one reports nothing: if a `javascript:` URL wrote it, its requests are attributed to another document too. */
+/** A later one reports nothing: if a script’s URL wrote it, its requests are attributed to another document too. */
 const blank = BROWSER === 'chromium' && location.href.startsWith('about:blank');
 const inherited = blank ? creatorsQueue() : null;
 const queue =
