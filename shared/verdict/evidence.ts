@@ -108,7 +108,11 @@ export function countHosts(witnesses: readonly Witness[], own: readonly string[]
   const parents = new Map<string, string>();
   const rootOf = (name: string): string => {
     let root = name;
-    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) root = up;
+    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) {
+      // Shortens the path: with many names at one address, walking it each time is quadratic.
+      parents.set(root, parents.get(up) ?? up);
+      root = up;
+    }
     return root;
   };
   for (const [first, ...rest] of [own, ...located.map(({ host, addresses }) => [host, ...addresses])])

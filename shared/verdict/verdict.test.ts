@@ -27,6 +27,7 @@ import { test } from 'node:test';
 import type { DnsResults } from '../race/discovered.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import { type Origin, originParts } from '../web/origin.ts';
+import { countHosts } from './evidence.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const unansweredBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
@@ -1510,4 +1511,17 @@ test('a port to which browsers do not connect is a fault of the advertisement, n
   const origin = { ...base.origin, port: 25 };
   const untried = verdictOf({ ...base, origin, error, attempts: [], discovered: quiet });
   assert.match(verdictText(untried), /^Could not be raced: browsers do not connect to port 25/);
+});
+
+test('names at one address are one host, and each further name takes as few steps as the first', (t) => {
+  const names = Array.from({ length: 200 }, (_, i) => ({
+    host: `${i}.example`,
+    addresses: ['192.0.2.1', '2001:db8::1'],
+  }));
+  const other = { host: 'other.example', addresses: ['192.0.2.2'] };
+  const { mock } = t.mock.method(Map.prototype, 'get');
+  assert.equal(countHosts([...names, other], []), 2);
+  assert.equal(countHosts([...names, other], ['2001:db8::1']), 1, 'apart from the host that is judged');
+  const steps = mock.callCount();
+  assert.ok(steps < 100 * names.length, `${steps} steps`);
 });
