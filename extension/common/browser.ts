@@ -156,7 +156,10 @@ export async function hasAccess(url: string): Promise<boolean> {
 
 /** The same in one tab, to which a click on the toolbar icon alone may have let it (Chromium, *On click*). */
 export async function hasAccessInTab(tabId: number, url: string): Promise<boolean> {
-  return (await hasAccess(url)) || (await chrome.tabs.get(tabId).catch(() => null))?.url !== undefined;
+  if (await hasAccess(url)) return true;
+  // A batch that was left is of the page before.
+  const shown = (await chrome.tabs.get(tabId).catch(() => null))?.url;
+  return shown?.startsWith(`${new URL(url).origin}/`) === true;
 }
 
 /** The existing tabs; on request with what they show, which takes one query for each tab whose URL is withheld. */
