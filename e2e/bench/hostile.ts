@@ -12,8 +12,8 @@ import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
 import { type Fact, publish } from './measure.ts';
 
-const MOST_FORECAST_MS = 10;
-const MOST_MIB = 20;
+const MAX_FORECAST_MS = 10;
+const MAX_MIB = 20;
 const PEER_HOST = 'peer.test';
 /** Enough for a 99th percentile, and within the limit of races per minute. */
 const WARM_RACES = 5;
@@ -110,11 +110,11 @@ async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[
   const idleMs = besides.flatMap((beside) => beside.idleMs);
   const heading = `99th percentile of ${forecastsMs.length} forecasts beside it`;
   return [
-    p99Of(heading, forecastsMs, goal ? MOST_FORECAST_MS : null),
+    p99Of(heading, forecastsMs, goal ? MAX_FORECAST_MS : null),
     p99Of('the same without waiting for a core', onCoreMs, null),
     p99Of('the same of a helper that races nothing', idleMs, null),
     ...(goal
-      ? [{ name: `${name}: memory of a race`, value: Math.max(0, perRaceMiB), unit: 'MiB', atMost: MOST_MIB }]
+      ? [{ name: `${name}: memory of a race`, value: Math.max(0, perRaceMiB), unit: 'MiB', atMost: MAX_MIB }]
       : []),
   ];
 }

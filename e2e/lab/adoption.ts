@@ -142,7 +142,7 @@ const OPTIONS = {
 
 /** Enough to show a trend. */
 const TREND_TRIALS = { ours: 100, peer: 100, browser: 5 } as const;
-const MOST_TRIALS = 100_000;
+const MAX_TRIALS = 100_000;
 
 function chooseClients(values: ReturnType<typeof readOptions<typeof OPTIONS>>): readonly ClientChoice[] {
   const chosen =
@@ -160,7 +160,7 @@ export function parseOptions(args: readonly string[]): AdoptionOptions {
   const values = readOptions(args, OPTIONS);
   const { full } = values;
   if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
-  const asked = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
+  const asked = numberOr(null, 'trials', values.trials, 1, MAX_TRIALS);
   const usual = full ? FULL_TRIALS : TREND_TRIALS;
   const trials = asked === null ? usual : { ours: asked, peer: asked, browser: asked };
   return {

@@ -110,7 +110,7 @@ const OPTIONS = {
   fresh: { type: 'boolean', default: false },
 } as const;
 const TRIALS = { usual: 3, full: 20 } as const;
-const MOST_TRIALS = 1000;
+const MAX_TRIALS = 1000;
 /** Of all clients together. */
 const WAY_TRIALS = { usual: 1, full: 3 } as const;
 
@@ -137,7 +137,7 @@ export function parseOptions(args: readonly string[]): BrowsersOptions {
   return {
     full,
     fresh,
-    trials: numberOr(usual, 'trials', values.trials, 1, MOST_TRIALS),
+    trials: numberOr(usual, 'trials', values.trials, 1, MAX_TRIALS),
     sweeps: SWEEPS.filter((sweep) => chosen.includes(sweep)),
     ways: WAYS.filter((way) => chosen.includes(way)).map((way) => ({
       way,

@@ -155,7 +155,7 @@ export interface PhotofinishClientOptions {
 }
 
 /**
- * When there was a usable connection. By Alt-Svc on first contact that is old HTTP's, which the trial later leaves for
+ * When there was a usable connection. By Alt-Svc on first contact that is TCP's, which the trial later leaves for
  * HTTP/3: the papers' tables use the former. A connection that broke before it responded was not usable.
  */
 function usableMs({ establishedMs, attempts }: Trial): number | null {

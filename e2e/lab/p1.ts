@@ -25,10 +25,10 @@ import {
 import {
   findLoads,
   isWanted,
-  LEAST_IDLE_SHARE,
   LOAD_OPTIONS,
   type LoadOptions,
-  MOST_FAILED_SHARE,
+  MAX_FAILED_SHARE,
+  MIN_IDLE_SHARE,
   measureTurns,
   percent,
   printLoad,
@@ -185,7 +185,7 @@ export const P1: RecordSchema<P1Plan, P1Findings, TurnRecord> = {
 const TCP_EXTRA_MS = 60;
 const WARM_UP_MS = 500;
 /** Connections over a transport that should have lost: a busy machine delays the other more than the link does. */
-const MOST_ASTRAY_SHARE = 0.05;
+const MAX_ASTRAY_SHARE = 0.05;
 /** A start of the server and of two loads, and the ends of their connections. */
 const TURN_OVERHEAD_SECONDS = 1 + WARM_UP_MS / 1000;
 
@@ -269,15 +269,15 @@ export function faultsOf(load: LoadResult, idleShare: number, anyWinner = false)
   const why: string[] = [];
   if (load.wasLate) why.push(`starts late: p99 ${(load.lateMs?.p99 ?? 0).toFixed(0)} ms`);
   if (load.droppedPackets > 0) why.push(`our own packets dropped: ${load.droppedPackets}`);
-  if (idleShare < LEAST_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
+  if (idleShare < MIN_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
   const failed = load.scheduled === 0 ? 1 : (load.scheduled - load.ok) / load.scheduled;
-  if (failed > MOST_FAILED_SHARE)
+  if (failed > MAX_FAILED_SHARE)
     why.push(`failed: ${percent(failed)} (${Object.keys(load.failures).join(', ') || 'nothing was sent'})`);
   const astray = load.winners.filter(
     ({ transport, address }) => (isIP(address) === 6) === (transport === 'tcp'),
   );
   const astrayShare = astray.reduce((sum, { all }) => sum + all, 0) / Math.max(1, load.ok);
-  if (astrayShare > MOST_ASTRAY_SHARE && !anyWinner) why.push(`won by the other: ${percent(astrayShare)}`);
+  if (astrayShare > MAX_ASTRAY_SHARE && !anyWinner) why.push(`won by the other: ${percent(astrayShare)}`);
   return why;
 }
 

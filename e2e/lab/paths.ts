@@ -44,7 +44,7 @@ const OPTIONS = {
   full: { type: 'boolean', default: false },
   fresh: { type: 'boolean', default: false },
 } as const;
-const MOST_TRIALS = 100_000;
+const MAX_TRIALS = 100_000;
 
 export function usage(scenarios: readonly Scenario[]): string {
   return [
@@ -61,7 +61,7 @@ export function usage(scenarios: readonly Scenario[]): string {
 /** Parses the arguments. Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[], all: readonly Scenario[]): PathsOptions {
   const { full, fresh, ...values } = readOptions(args, OPTIONS);
-  const override = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
+  const override = numberOr(null, 'trials', values.trials, 1, MAX_TRIALS);
   const scenarios = choose('rows', values.rows, all, ({ name }) => name).map((scenario) => {
     const trials = override ?? (full ? scenario.trials.full : scenario.trials.usual);
     const tooFew =

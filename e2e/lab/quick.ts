@@ -136,7 +136,7 @@ const RACES = ['race', 'race-known', 'go-race'];
 const ALL = [...RACES, 'alt-svc'];
 /** Enough to distinguish a race that loses HTTP/3 to every lost packet from a correct one. */
 const TRIALS = 20;
-/** Its trials take an additional round trip over old HTTP, and without loss are all alike. */
+/** Its trials take an additional round trip over TCP, and without loss are all alike. */
 const ALT_SVC_TRIALS = 10;
 
 function expectations(cells: readonly CellResult[]): Expectation[] {
@@ -148,7 +148,7 @@ function expectations(cells: readonly CellResult[]): Expectation[] {
     ...[lossless, lossy].map(linkLoses),
     ...ALL.flatMap((name) => [neverFails(lossless, name), adopts(lossless, name)]),
     ...RACES.map((name) => takesRoundTrips(lossless, name, 1)),
-    // Old HTTP's: TCP's, then TLS's.
+    // TCP's, then TLS's.
     takesRoundTrips(lossless, 'alt-svc', 2),
     ...RACES.map((name) => adopts(lossy, name)),
   ];

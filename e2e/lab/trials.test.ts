@@ -157,7 +157,7 @@ function trialOf(adopted: Trial['adopted'], establishedMs: number | null, attemp
   return { adopted, establishedMs, firstByteMs: null, lateH3: false, cacheHit: false, attempts };
 }
 
-test('by Alt-Svc the first usable connection is old HTTP, although HTTP/3 is adopted', () => {
+test('by Alt-Svc the first usable connection is TCP, although HTTP/3 is adopted', () => {
   const trial = trialOf('h3', 160, [
     attempt({ protocol: 'h2', outcome: 'cancelled', establishedMs: 102 }),
     attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 160 }),

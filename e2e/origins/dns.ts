@@ -57,7 +57,7 @@ const QUERIED_NAME = Buffer.of(0xc0, 0x0c);
 const CLASS_IN = 1;
 const ANSWER_COUNT_AT = 6;
 /** Larger responses are truncated over UDP, and the client retries over TCP. */
-const MOST_UDP_BYTES = 1232;
+const MAX_UDP_BYTES = 1232;
 const TRUNCATED = 0x0200;
 /** Recursion desired and available, and the codes of RFC 1035 section 4.1.1. */
 const FLAGS = 0x0180;
@@ -212,7 +212,7 @@ export async function startDns(
   udp.on('message', (bytes, peer) => {
     const reply = replyTo(bytes, names, queries);
     if (reply === null) return;
-    const fits = reply.message.length <= MOST_UDP_BYTES;
+    const fits = reply.message.length <= MAX_UDP_BYTES;
     const send = (): void => udp.send(fits ? reply.message : reply.truncated, peer.port, peer.address);
     timers.add(setTimeout(send, reply.afterMs));
   });

@@ -11,7 +11,7 @@ import { GO_MISSING } from '../test-programs.ts';
 
 const LATE_MS = 1000;
 /** RFC 8305 section 8: the least Connection Attempt Delay is 10 ms; 100 ms is the least that it recommends. */
-const LEAST_ATTEMPT_DELAY_MS = 10;
+const MIN_ATTEMPT_DELAY_MS = 10;
 /** RFC 8305 section 8: a client that gets no processor for that long may begin without the AAAA answer that waits. */
 const RESOLUTION_DELAY_MS = 50;
 /** Browsers start for each turn of each sweep. */
@@ -60,7 +60,7 @@ test('browsers and our modes are seen to give up what is a second late', async (
     const first = attempts[0];
     if (first?.family === 4 && first.atMs - resolvedMs >= RESOLUTION_DELAY_MS) continue;
     preferring += 1;
-    expect(begun(4) - begun(6), client).toBeGreaterThanOrEqual(LEAST_ATTEMPT_DELAY_MS);
+    expect(begun(4) - begun(6), client).toBeGreaterThanOrEqual(MIN_ATTEMPT_DELAY_MS);
   }
   expect(preferring).toBeGreaterThan(SUBJECTS.length / 2);
   for (const { client, trials } of trialsOf('late-aaaa')) {

@@ -78,7 +78,7 @@ for (const [kind, protocol, verdict] of OLD_HTTP)
     expect(trial?.adopted).toBe(protocol);
     const quic = trial?.attempts.find((a) => a.protocol === 'h3');
     expect(quic?.error?.code).toBe('udp-refused');
-    // The refusal starts old HTTP at once instead of after the start delay of five seconds.
+    // The refusal starts TCP at once instead of after the start delay of five seconds.
     expect(trial?.attempts.find((a) => a.protocol !== 'h3')?.startedMs).toBeLessThan(5000);
   });
 
@@ -130,7 +130,7 @@ test('memory full: the second race is a cache hit, attempts HTTP/3 alone, and th
   expect(documentOf((await race()).stdout).races[0]?.trials[0]?.cacheHit).toBe(false);
   const [second] = documentOf((await race()).stdout).races[0]?.trials ?? [];
   expect(second?.cacheHit).toBe(true);
-  // On a machine that pauses for a second, old HTTP joins.
+  // On a machine that pauses for a second, TCP joins.
   const early = second?.attempts.filter(({ startedMs }) => startedMs < 1000) ?? [];
   expect(early.map((a) => a.protocol)).toEqual(['h3']);
   const listed = await runPhotofinish(['cache', 'list', ...cache]);
@@ -208,7 +208,7 @@ test('Caddy, the independent server, is raced like any other', async ({ local, c
 
 const LOOPBACK = '127.0.0.1';
 const HOST = 'behind.test';
-/** Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first. */
+/** Far more than a TCP and TLS handshake on loopback, so that TCP is always first. */
 const UDP_DELAY_MS = 2000;
 /** So much longer that a late HTTP/3 is still heard of. */
 const PATIENT = ['--timeout', '20000'];
@@ -345,7 +345,7 @@ test('late HTTP/3 is learnt, sends no second request, and is the only one adopte
     ['h2', 'adopted'],
   ]);
   await expect.poll(origin.requests).toEqual(['HTTP/2']);
-  // Old HTTP is started in addition to an HTTP/3 that is known to work and takes a second.
+  // TCP is started in addition to an HTTP/3 that is known to work and takes a second.
   origin.relay.hasten();
   const second = await origin.race();
   expect(second.trial).toMatchObject({ adopted: 'h3', lateH3: false, cacheHit: true });

@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** So long that HTTP/3 has been tried on both families before old HTTP starts, even on a busy machine. */
+/** So long that HTTP/3 has been tried on both families before TCP starts, even on a busy machine. */
 const PATIENT = ['--start-delay', '2000', '--timeout', '7000'];
 /** The same for each address: a reachable one is used before the next is tried. */
 const ONE_BY_ONE = ['--attempt-delay', '1000', '--timeout', '10000'];

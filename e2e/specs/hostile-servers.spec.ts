@@ -24,7 +24,7 @@ import { HOST, type Testbed, test } from './peers.ts';
 /** Of a peer that writes as much as flow control allows; which comes first depends on the machine. */
 const ENDLESS = /^response-(too-large|timeout)$/;
 /** Datagrams sent at least in response to it: acknowledgements, of which silence gets none. */
-const LEAST_ACKNOWLEDGED = 50;
+const MIN_ACKNOWLEDGED = 50;
 /** The failure that each provokes, which shows that the attack took place, and what ended it. */
 const QUIC_FAILURES = {
   'flood-wide': 'response-too-large',
@@ -56,18 +56,18 @@ const TCP_FAILURES: Readonly<Record<(typeof HOSTILE_PEERS)[number], AttemptError
 /** Three plus a working one: the maximum number of concurrent races. */
 const AT_ONCE = 3;
 /** A trial has 3 s; the rest is for a busy machine. */
-const MOST_PEERS_RACE_MS = 9000;
+const MAX_PEERS_RACE_MS = 9000;
 /** Four races, each of which may use 20 MiB. */
-const MOST_PEERS_MIB = 80;
+const MAX_PEERS_MIB = 80;
 /**
  * Of the slowest forecast, on a machine busy with the peers or the zone, without the time for which others had the
  * processor; `npm run bench -- hostile` has the target.
  */
-const MOST_FORECAST_MS = 2000;
+const MAX_FORECAST_MS = 2000;
 /** Datagrams sent in response to a flood: at most acknowledgements of what is read. */
-const MOST_DATAGRAMS_SENT = 4100;
+const MAX_DATAGRAMS_SENT = 4100;
 /** What is read from a connection, plus the kernel buffers of both ends. */
-const MOST_SENT_BYTES = 24 * 2 ** 20;
+const MAX_SENT_BYTES = 24 * 2 ** 20;
 
 interface Hostile {
   readonly name: string;
@@ -116,9 +116,9 @@ async function raceAll({ helper, good }: ReadyHelper, hostile: readonly Hostile[
       })),
     );
     const names = batch.map(({ name }) => name).join(', ');
-    expect(beside.tookMs, `${names}: time`).toBeLessThan(MOST_PEERS_RACE_MS);
-    expect(Math.max(...beside.onCoreMs), `${names}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
-    expect(beside.mostMiB - beforeMiB, `${names}: memory`).toBeLessThan(MOST_PEERS_MIB);
+    expect(beside.tookMs, `${names}: time`).toBeLessThan(MAX_PEERS_RACE_MS);
+    expect(Math.max(...beside.onCoreMs), `${names}: forecasts`).toBeLessThan(MAX_FORECAST_MS);
+    expect(beside.mostMiB - beforeMiB, `${names}: memory`).toBeLessThan(MAX_PEERS_MIB);
     expect(beside.races.at(-1)?.trials[0]?.adopted, `beside ${names}`).toBe('h2');
     for (const [i, { name }] of batch.entries()) {
       const race = beside.races[i];
@@ -155,12 +155,12 @@ test('over QUIC', async ({ testbed, dir }) => {
     expect(failed.length, name).toBeGreaterThanOrEqual(1);
     for (const { packets, error } of failed) {
       expect(error?.code, name).toMatch(QUIC_FAILURES[name]);
-      if (QUIC_FAILURES[name] === ENDLESS) expect(packets?.sent, name).toBeGreaterThan(LEAST_ACKNOWLEDGED);
+      if (QUIC_FAILURES[name] === ENDLESS) expect(packets?.sent, name).toBeGreaterThan(MIN_ACKNOWLEDGED);
     }
     for (const { outcome, packets, error } of attempts) {
       // A fresh QUIC attempt may have been added, and is cancelled once the other is established.
       expect(['failed', 'cancelled'], name).toContain(outcome);
-      expect(packets?.sent ?? 0, name).toBeLessThan(MOST_DATAGRAMS_SENT);
+      expect(packets?.sent ?? 0, name).toBeLessThan(MAX_DATAGRAMS_SENT);
       expect(error?.message ?? '', name).not.toContain('Retry');
     }
   }
@@ -185,19 +185,19 @@ test('over TCP', async ({ testbed, dir }) => {
     const attempts = records.get(name)?.trials.flatMap((trial) => trial.attempts) ?? [];
     const ends = attempts.map(({ outcome, error }) => [outcome, error?.code]);
     expect(ends, name).toEqual([['failed', TCP_FAILURES[name]]]);
-    expect(running[i]?.sentBytes(), name).toBeLessThan(MOST_SENT_BYTES);
+    expect(running[i]?.sentBytes(), name).toBeLessThan(MAX_SENT_BYTES);
   }
   for (const { stop } of [good, ...running]) stop();
 });
 
 // Each zone is raced over the port while forecasts are requested.
 
-const MOST_ATTEMPTS = 64;
-const MOST_PLACES = 24;
+const MAX_ATTEMPTS = 64;
+const MAX_PLACES = 24;
 /** In addition to a helper that has raced before; includes uncollected garbage. */
-const MOST_ZONE_MIB = 20;
+const MAX_ZONE_MIB = 20;
 /** A trial has 3 s and its look-up too; the rest is for a busy machine. */
-const MOST_ZONE_RACE_MS = 12_000;
+const MAX_ZONE_RACE_MS = 12_000;
 
 for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
   test(`${name}: attempts, time and memory are bounded, and forecasts continue`, async ({ dir }) => {
@@ -220,11 +220,11 @@ for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
       const { races, tookMs, onCoreMs, mostMiB } = await raceBesideForecasts(helper, [{ id, origin, mode }]);
       const attempts = races.flatMap(({ trials }) => trials).flatMap((trial) => trial.attempts);
       const places = new Set(attempts.map((a) => `${a.protocol} ${a.address} ${a.port}`));
-      expect(attempts.length, `${mode}: attempts`).toBeLessThanOrEqual(MOST_ATTEMPTS);
-      expect(places.size, `${mode}: places`).toBeLessThanOrEqual(MOST_PLACES);
-      expect(tookMs, `${mode}: time`).toBeLessThan(MOST_ZONE_RACE_MS);
-      expect(Math.max(...onCoreMs), `${mode}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
-      expect(mostMiB - beforeMiB, `${mode}: memory`).toBeLessThan(MOST_ZONE_MIB);
+      expect(attempts.length, `${mode}: attempts`).toBeLessThanOrEqual(MAX_ATTEMPTS);
+      expect(places.size, `${mode}: places`).toBeLessThanOrEqual(MAX_PLACES);
+      expect(tookMs, `${mode}: time`).toBeLessThan(MAX_ZONE_RACE_MS);
+      expect(Math.max(...onCoreMs), `${mode}: forecasts`).toBeLessThan(MAX_FORECAST_MS);
+      expect(mostMiB - beforeMiB, `${mode}: memory`).toBeLessThan(MAX_ZONE_MIB);
       const [race] = races;
       if (name.includes('4,000'))
         expect(race && verdictText(race.verdict)).toContain('more addresses or alternatives were not tried');

@@ -10,7 +10,7 @@ import { GO_MISSING } from '../test-programs.ts';
 
 const TRIALS = 3;
 /**
- * HTTP/3 answers after two round trips, old HTTP after three plus its start delay. A server that waits for the processor
+ * HTTP/3 answers after two round trips, TCP after three plus its start delay. A server that waits for the processor
  * loses that lead: its kernel answers TCP at once.
  */
 const ROUND_TRIP_MS = 300;

@@ -10,8 +10,8 @@ import {
   type DayRow,
   type DayTotal,
   type LedgerSchema,
-  NO_ANSWERS,
   NO_FORECASTS,
+  NO_RESPONSES,
   type OriginRecord,
   RACES_PER_ORIGIN,
 } from '../common/records/schema.ts';
@@ -131,7 +131,7 @@ export interface DayChange {
 }
 
 export function emptyTotal(day: string, network: string): DayTotal {
-  return { day, network, origins: NO_ADOPTION, ...NO_ANSWERS, ...NO_FORECASTS };
+  return { day, network, origins: NO_ADOPTION, ...NO_RESPONSES, ...NO_FORECASTS };
 }
 
 export type Numbers<Key extends string> = Readonly<Record<Key, number>>;

@@ -11,7 +11,7 @@ export interface AddressRecord {
   readonly ttlSeconds: number;
 }
 
-/** Maximum number of records accepted per answer, from any source; the addon has the same limit (`MOST_RECORDS`). */
+/** Maximum number of records accepted per answer, from any source; the addon has the same limit. */
 export const MAX_RECORDS = 16;
 
 /** How many records an answer had beyond those accepted; absent: none. */

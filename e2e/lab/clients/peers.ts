@@ -74,7 +74,7 @@ const inMode = (mode: 'race' | 'alt-svc' | 'h3') => async (testbed: ServedTestbe
 /** Races like the paper's code: 10 ms, the first response wins, nothing is remembered. */
 export const goRace = peer('go-race', "the paper's code (quic-go and net/http)", inMode('race'));
 
-/** The paper's baseline: old HTTP only, since HTTP/3 is not advertised yet. */
+/** The paper's baseline: TCP only, since HTTP/3 is not advertised yet. */
 export const goAltSvc = peer('go-alt-svc', "the paper's code, Alt-Svc (net/http)", inMode('alt-svc'));
 
 /** Only quic-go, with its defaults. */

@@ -35,12 +35,12 @@ export interface LoadOptions extends v.InferOutput<v.ObjectSchema<typeof askedOf
 const JUDGED_SECONDS = 60;
 const QUICK_SECONDS = 12;
 
-const MOST_PER_SECOND = 10_000;
+const MAX_PER_SECOND = 10_000;
 
 /** The value of `--loads`, ascending; null without one. Throws BadUsage for anything but requests a second. */
 function readLoads(text: string | undefined): readonly number[] | null {
   if (text === undefined) return null;
-  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MOST_PER_SECOND));
+  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MAX_PER_SECOND));
   return [...new Set(loads)].toSorted((a, b) => a - b);
 }
 
@@ -63,8 +63,8 @@ export const isWanted = ({ cells }: Pick<LoadOptions, 'cells'>, id: string): boo
   cells === null || cells.some((part) => id.includes(part));
 
 /** A load counts as driven only with as much of the processors left, and with no more failures. */
-export const LEAST_IDLE_SHARE = 0.03;
-export const MOST_FAILED_SHARE = 0.01;
+export const MIN_IDLE_SHARE = 0.03;
+export const MAX_FAILED_SHARE = 0.01;
 
 export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 

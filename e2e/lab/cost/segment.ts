@@ -28,7 +28,7 @@ import type {
   ServerName,
 } from './cells.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator, type Winner } from './generator.ts';
-import { LEAST_IDLE_SHARE, MOST_FAILED_SHARE, percent } from './loads.ts';
+import { MAX_FAILED_SHARE, MIN_IDLE_SHARE, percent } from './loads.ts';
 
 const PORT = 443;
 /** For the other winner, where a server needs a port per host. */
@@ -36,7 +36,7 @@ const OTHER_PORT = 444;
 /** By the winner of a race to it: the path to the old protocol's address delays UDP. */
 const HOSTS: Readonly<Record<Winner, string>> = { h2: 'old-wins.test', h3: 'new-wins.test' };
 /**
- * Additional delay for UDP to the address where old HTTP wins, each way: QUIC then takes 60 ms more than its round
+ * Additional delay for UDP to the address where TCP wins, each way: QUIC then takes 60 ms more than its round
  * trip, and TCP with TLS, at two round trips, has won by then however busy the machine is.
  */
 const UDP_EXTRA_MS = 30;
@@ -157,10 +157,10 @@ async function startServer(
 }
 
 /** One round trip of P1's link: a start later than that no longer follows the schedule. */
-const MOST_LATE_P99_MS = 20;
-const LEAST_RATE_SHARE = 0.97;
+const MAX_LATE_P99_MS = 20;
+const MIN_RATE_SHARE = 0.97;
 /** More requests may be under way at the end than at the beginning without any being late. */
-const LEAST_SHORTFALL = 5;
+const MIN_SHORTFALL = 5;
 
 export interface Drive {
   /**
@@ -191,11 +191,11 @@ export function judgeDrive(drive: Drive): DriveJudgement {
   const failedShare = drive.ended === 0 ? 1 : drive.failed / drive.ended;
   const { idleShare } = drive;
   const why: string[] = [];
-  if (lateP99Ms > MOST_LATE_P99_MS) why.push(`starts late: p99 ${lateP99Ms.toFixed(0)} ms`);
-  const short = drive.expected - drive.ended >= LEAST_SHORTFALL || drive.ended === 0;
-  if (rateShare < LEAST_RATE_SHARE && short) why.push(`rate: ${percent(rateShare)} of what was asked`);
-  if (idleShare < LEAST_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
-  if (failedShare > MOST_FAILED_SHARE) why.push(`failed: ${percent(failedShare)}`);
+  if (lateP99Ms > MAX_LATE_P99_MS) why.push(`starts late: p99 ${lateP99Ms.toFixed(0)} ms`);
+  const short = drive.expected - drive.ended >= MIN_SHORTFALL || drive.ended === 0;
+  if (rateShare < MIN_RATE_SHARE && short) why.push(`rate: ${percent(rateShare)} of what was asked`);
+  if (idleShare < MIN_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
+  if (failedShare > MAX_FAILED_SHARE) why.push(`failed: ${percent(failedShare)}`);
   if (drive.complaints.length > 0) why.push(`generator: ${drive.complaints[0]}`);
   return { lateP99Ms: late.length === 0 ? null : lateP99Ms, rateShare, failedShare, idleShare, why };
 }

@@ -162,7 +162,7 @@ function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt 
 }
 
 /**
- * From HTTP/3's refusal to old HTTP's start; negative if the start delay ended first. A record does not say when an
+ * From HTTP/3's refusal to TCP's start; negative if the start delay ended first. A record does not say when an
  * attempt failed: the refusal takes a round trip from QUIC's start, and so does TCP's connect, which is in the record.
  * Throws if HTTP/3 was not refused, or TCP was not connected.
  */
@@ -176,7 +176,7 @@ export function afterRefusalMs(trial: Trial): number {
 }
 
 const START_DELAYS_MS = [10, 250, 500, 1000];
-const MOST_A_BATCH = 10;
+const MAX_A_BATCH = 10;
 
 /** UDP refused by ICMP: TCP starts because of the refusal, whatever the start delay. */
 export const refused: Scenario = {
@@ -188,7 +188,7 @@ export const refused: Scenario = {
   async measure({ testbed: { server }, command, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([REFUSED_UDP]);
-    for (const [turn, batch] of batches(trials, MOST_A_BATCH).entries()) {
+    for (const [turn, batch] of batches(trials, MAX_A_BATCH).entries()) {
       for (const delayMs of START_DELAYS_MS) {
         progress(`start delay ${delayMs} ms, turn ${turn + 1}`);
         const options = ['--memory', 'none', '--start-delay', String(delayMs), '--trials', String(batch)];

@@ -9,14 +9,14 @@ from .hypotheses import Hypothesis, fixed, format_number, judge
 
 # As many as P2 made in each cell; hypotheses are not judged on fewer.
 JUDGED_TRIALS = 1000
-MOST_MISSES_IN_1000 = 3
+MAX_MISSES_IN_1000 = 3
 # Beyond the link's round trip, until the handshake is complete.
-MOST_OVER_DELAY_MS = 2
+MAX_OVER_DELAY_MS = 2
 # Race compared with Alt-Svc at this delay, for which P2 reports 0.51.
 RATIO_DELAY_MS = 200
-MOST_RATIO = 0.505
+MAX_RATIO = 0.505
 # Relative to the Go client's misses, for a known host.
-MOST_MISS_RATIO = 0.5
+MAX_MISS_RATIO = 0.5
 
 
 def _judged(run, claim, *sides):
@@ -63,7 +63,7 @@ def _misses_by_delay(run, scenario, name):
     claim = Hypothesis(
         group="Misses of HTTP/3 by delay, in 1000 trials",
         name=f"{name}, {_label(scenario)}",
-        goal=("at most", MOST_MISSES_IN_1000),
+        goal=("at most", MAX_MISSES_IN_1000),
         anchor=anchor,
     )
     figures = run.find(scenario, name)
@@ -94,7 +94,7 @@ def _established_by_delay(run, scenario, name):
         group="Mean time to established by delay, over the delay",
         name=f"{name}, {_label(scenario)}",
         unit="ms",
-        goal=("at most", MOST_OVER_DELAY_MS),
+        goal=("at most", MAX_OVER_DELAY_MS),
         anchor="; here ".join(text for text in (over, ", ".join(others)) if text),
     )
     figures = run.find(scenario, name)
@@ -134,7 +134,7 @@ def _race_against_alt_svc(run):
             group="Mean time to established, race over Alt-Svc",
             name=f"{name} over {ALT_SVC}, {_label(scenario)}",
             unit="x",
-            goal=("at most", MOST_RATIO) if name == "race" else None,
+            goal=("at most", MAX_RATIO) if name == "race" else None,
             anchor=anchor,
         )
         yield _compare_means(run, claim, scenario, (name, ALT_SVC), "establishedMs")
@@ -146,7 +146,7 @@ def _misses_by_loss(run, scenario, name):
         group="Misses of HTTP/3 by loss, over the Go client's",
         name=f"{name}, {_loss_label(scenario)}",
         unit="x",
-        goal=("at most", MOST_MISS_RATIO) if name == "race-known" else None,
+        goal=("at most", MAX_MISS_RATIO) if name == "race-known" else None,
         anchor=f"P2 {paper.of - paper.hits} of {paper.of}" if paper else "",
     )
     ours, go = run.find(scenario, name), run.find(scenario, GO_RACE)

@@ -7,7 +7,7 @@ import numpy as np
 from .cost import H2_ALONE, H3_ALONE, NAIVE, WINNERS, group_title
 from .estimates import Estimate, Mulberry32, bootstrapped, ratio_of_means
 from .hypotheses import Hypothesis, judge
-from .load import HIT_SHARES, LEAST_R2, cached, least_squares, r_squared, shapeless, suffices, too_few
+from .load import HIT_SHARES, MIN_R2, cached, least_squares, r_squared, shapeless, suffices, too_few
 
 # P1, test case 2 (with TLS): CPU of the naive race above the dearer protocol alone, percent, by object.
 P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
@@ -15,8 +15,8 @@ P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
 P1_MEMORY_EXTRA = 8
 # P1, test case 3 with TLS, 1 KiB: what an 80 % hit ratio takes away, percent.
 P1_SAVED = 18
-MOST_POINTS_OFF = 2
-MOST_RACE_EXTRA = 5
+MAX_POINTS_OFF = 2
+MAX_RACE_EXTRA = 5
 UNMEASURED = "its cells were not measured here, or have too few driven segments"
 
 
@@ -130,7 +130,7 @@ def _near_rows(group, random):
             group="Server CPU of the race",
             name=f"race (10 ms) at round trip 0 above HTTP/3 alone, {group.title}",
             unit="%",
-            goal=("at most", MOST_RACE_EXTRA),
+            goal=("at most", MAX_RACE_EXTRA),
             measured=_extra(race, h3, random),
         )
 
@@ -182,9 +182,9 @@ def _sweep_rows(group, winner, random):
 
     small = group.object_bytes == 1024
     said = _said_by(shape and shape["saved"], "at least", P1_SAVED) if small else ""
-    yield row("80 % cell off the line between the ends", "off", "points", ("at most", MOST_POINTS_OFF), "P1 linear")
+    yield row("80 % cell off the line between the ends", "off", "points", ("at most", MAX_POINTS_OFF), "P1 linear")
     noisy = f"{shape['noisy'].value:.3f} with the samples' noise" if shape else ""
-    linear = row("R²", "r2", "", ("at least", LEAST_R2), "P1 linear", noisy)
+    linear = row("R²", "r2", "", ("at least", MIN_R2), "P1 linear", noisy)
     yield replace(linear, reason=shapeless(linear.measured))
     yield row("slope over the whole sweep", "slope", "%")
     yield row("taken away at 80 % hits", "saved", "%", None, f"P1 {P1_SAVED} %" if small else "", said)

@@ -10,7 +10,7 @@ HIT_SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
 # P1 ran each load for 600 s; claims are judged on 60.
 JUDGED_SECONDS = 60
 # What P1 calls linear.
-LEAST_R2 = 0.98
+MIN_R2 = 0.98
 
 
 def cached(winner, share):

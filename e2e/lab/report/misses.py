@@ -13,9 +13,9 @@ TOLD_ONE_BY_ONE = 20
 
 # By the state of the QUIC attempts when the race ended.
 CAUSES = {
-    "silent": "no datagram had come back over QUIC when old HTTP was established",
+    "silent": "no datagram had come back over QUIC when TCP was established",
     "unfinished": "QUIC had answered, but part of its flight was missing or still on its way",
-    "quic-failed": "QUIC had failed before old HTTP was established",
+    "quic-failed": "QUIC had failed before TCP was established",
     "not-tried": "no QUIC attempt was made",
     "nothing-adopted": "neither protocol was established in time",
     "unanswered": "what was adopted brought no answer in time",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from .estimates import Mulberry32
 from .hypotheses import Hypothesis, judge
-from .load import HIT_SHARES, LEAST_R2, cached, r_squared, shapeless, too_few
+from .load import HIT_SHARES, MIN_R2, cached, r_squared, shapeless, too_few
 from .p1 import MIDDLEBOX, NAIVE, SCTP_ALONE, SIX, TCP_ALONE, WINNERS, estimate, in_common
 
 # By object and security: CPU of the naive race above the dearer protocol alone, percent. P1 had TLS 1.2.
@@ -135,7 +135,7 @@ def _sweep_rows(group, winner, random):
 
     goal, anchor = _said(SAVED, group) if winner == "tcp" else (None, "")
     yield row("taken away at 80 % hits", saved, "%", goal, anchor)
-    linear = row("R²", r2, "", ("at least", LEAST_R2), "P1 linear")
+    linear = row("R²", r2, "", ("at least", MIN_R2), "P1 linear")
     if matrix is not None:
         [noisy] = r_squared(shares, matrix.mean(axis=0))
         note = f"{linear.note}; {noisy:.3f} with their noise"

@@ -78,7 +78,7 @@ class P1(unittest.TestCase):
             if line["scenario"].endswith("tcp-hit20"):
                 line["trials"][0]["serverMs"] *= 1.5
         row = self.row("R², TCP wins", p1.Run(self.meta, lines))
-        self.assertLess(row.measured.high, p1_claims.LEAST_R2)
+        self.assertLess(row.measured.high, p1_claims.MIN_R2)
         self.assertEqual(row.trend, "missed")
 
     def test_noise_of_the_turns_does_not_bend_a_line(self):
@@ -93,8 +93,8 @@ class P1(unittest.TestCase):
 
         some, much = with_noise(0.7), with_noise(4)
         noisy = float(some.note.split("; ")[1].split()[0])
-        self.assertLess(noisy, p1_claims.LEAST_R2)
-        self.assertGreater(some.measured.value, p1_claims.LEAST_R2)
+        self.assertLess(noisy, p1_claims.MIN_R2)
+        self.assertGreater(some.measured.value, p1_claims.MIN_R2)
         self.assertEqual((some.trend, some.reason), ("holds", "12 of 60 seconds a cell"))
         self.assertEqual((much.verdict, much.reason), ("not judged", "the cells differ no more than their noise"))
 

@@ -15,7 +15,7 @@ import answers
 
 # Sixteen times what is read, and in bursts, so that the peers of one process take turns.
 FLOOD_BYTES, BURST_DATAGRAMS = 16 * 2**20, 32
-MOST_DATAGRAMS = 20_000
+MAX_DATAGRAMS = 20_000
 WIDE_DATAGRAM_BYTES, NARROW_DATAGRAM_BYTES = 1200, 20
 CRYPTO_FRAME, PADDING_FRAME = 0x06, 0x00
 CRYPTO_BYTES = 1000
@@ -46,7 +46,7 @@ class Flood(asyncio.DatagramProtocol):
     async def flood(self, data, addr):
         header = pull_quic_header(Buffer(data=data), host_cid_length=8)
         sent = 0
-        for number in range(MOST_DATAGRAMS):
+        for number in range(MAX_DATAGRAMS):
             datagram = self.datagram(header, number)
             self.transport.sendto(datagram, addr)
             sent += len(datagram)

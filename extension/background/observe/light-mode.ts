@@ -94,7 +94,7 @@ export interface StoredAltSvcDeps {
 /** What elements of a page load and caches usually keep, unlike the responses to its scripts. */
 const STATIC = ['script', 'link', 'img', 'css'];
 /** Responses of one batch that a page looks for in the HTTP cache. */
-const MOST_CANDIDATES = 2;
+const MAX_CANDIDATES = 2;
 
 type SendingDocument = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
 
@@ -130,7 +130,7 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
     if (first === undefined || nowMs() < (notBeforeMs.get(origin) ?? 0)) return batch;
     const documents = stored.filter(({ navigation }) => navigation);
     const newest = stored.filter(({ navigation }) => !navigation).slice(-1);
-    const candidates = [...newest, ...documents].slice(0, MOST_CANDIDATES).map(({ url }) => url);
+    const candidates = [...newest, ...documents].slice(0, MAX_CANDIDATES).map(({ url }) => url);
     notBeforeMs.set(origin, nowMs() + NOT_STORED_MS);
     dropOldest(notBeforeMs, MAX_ORIGINS);
     const answer = v.safeParse(answerSchema, await ask(document, candidates));

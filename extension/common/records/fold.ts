@@ -9,8 +9,8 @@ import { isAhead } from '@photofinish/shared/web/untrusted';
 import {
   type DayRow,
   type DeliveredCounts,
-  NO_ANSWERS,
   NO_FORECASTS,
+  NO_RESPONSES,
   type OriginRecord,
   type ResponseCounts,
 } from './schema.ts';
@@ -25,7 +25,7 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
     protocolAtMs: null,
     reason: null,
     address: null,
-    ...NO_ANSWERS,
+    ...NO_RESPONSES,
     altSvc: null,
     advertisedSinceMs: null,
     visitsSinceAdvertised: 0,
@@ -35,7 +35,7 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
 }
 
 export function emptyDay(day: string, site: string, origin: Origin, network: string): DayRow {
-  return { day, site, origin, network, ...NO_ANSWERS, ...NO_FORECASTS };
+  return { day, site, origin, network, ...NO_RESPONSES, ...NO_FORECASTS };
 }
 
 /** Counts a response that did not come over the network now; a network response leaves the counts unchanged. */

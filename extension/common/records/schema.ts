@@ -22,7 +22,7 @@ export interface ResponseCounts {
   /** The modes in which the counted responses were observed; absent in rows from before there was a second mode. */
   readonly modes?: ObservationModes;
 }
-export const NO_ANSWERS: Required<ResponseCounts> = {
+export const NO_RESPONSES: Required<ResponseCounts> = {
   counts: NO_REQUESTS,
   navigations: NO_REQUESTS,
   delivered: NOTHING_DELIVERED,

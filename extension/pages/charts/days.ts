@@ -22,7 +22,7 @@ export interface DayTick {
 }
 
 /** Up to this number of days, single days or weeks are labelled; beyond it, months. */
-const MOST_DAYS_BY_WEEK = 62;
+const MAX_DAYS_BY_WEEK = 62;
 
 function monthText(day: string, withYear: boolean): string {
   const month = { month: 'short', timeZone: 'UTC' } as const;
@@ -33,7 +33,7 @@ function monthText(day: string, withYear: boolean): string {
 /** Days that get a label, at most `most` of them at even distances: single days, weeks, or first days of months. */
 export function dayTicks(days: readonly string[], most: number): DayTick[] {
   const limit = Math.max(1, most);
-  if (days.length > MOST_DAYS_BY_WEEK) {
+  if (days.length > MAX_DAYS_BY_WEEK) {
     const firsts = days.flatMap((day, index) => (day.endsWith('-01') ? [{ day, index }] : []));
     const every = Math.ceil(firsts.length / limit);
     const shown = firsts.filter((_, i) => i % every === 0);

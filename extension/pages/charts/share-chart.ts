@@ -53,7 +53,7 @@ const COLUMN_WITH_AIR = 5;
 const ZERO_HEIGHT = 2;
 const TICK_ROOM = 64;
 /** Up to this number of days each value of the line has a dot. */
-const MOST_DOTS = 31;
+const MAX_DOTS = 31;
 
 interface ColumnLayout {
   readonly step: number;
@@ -117,7 +117,7 @@ function linePath(chart: ShareChart, place: ColumnLayout): string {
     const alone = pen === 'M' && (chart.values[index + 1]?.line ?? null) === null;
     points.push(`${pen}${at}`);
     // A point of zero length with round caps is a dot.
-    if (alone || chart.days.length <= MOST_DOTS) dots.push(`M${at}h0`);
+    if (alone || chart.days.length <= MAX_DOTS) dots.push(`M${at}h0`);
     pen = 'L';
   });
   if (points.length === 0) return '';

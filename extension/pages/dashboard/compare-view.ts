@@ -26,7 +26,7 @@ import { byId, make, makeButton, saveFile, setText } from '../ui/elements.ts';
 import { headCell, hostName, scrollBox } from './controls.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
-const MOST_LINES = 300;
+const MAX_LINES = 300;
 
 /** The formats in which a comparison can be saved. */
 const SAVED = ['html', 'markdown', 'csv'] as const;
@@ -110,11 +110,11 @@ function changesTable(diff: ReportDiff): HTMLElement {
   ];
   const head = make('tr', '', ...titles.map(([key, kind]) => headCell('col', kind, getMessage(key))));
   const lines = diff.sites.flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin })));
-  const rows = lines.slice(0, MOST_LINES).map(({ site, origin }) => lineOf(site, origin));
+  const rows = lines.slice(0, MAX_LINES).map(({ site, origin }) => lineOf(site, origin));
   const table = make('table', '', make('thead', '', head), make('tbody', '', ...rows));
   const box = make('div', '', scrollBox(getMessage('dashboardCompare'), table));
-  if (lines.length > MOST_LINES)
-    box.append(make('p', 'what', getMessage('dashboardMoreChanges', { count: lines.length - MOST_LINES })));
+  if (lines.length > MAX_LINES)
+    box.append(make('p', 'what', getMessage('dashboardMoreChanges', { count: lines.length - MAX_LINES })));
   return box;
 }
 

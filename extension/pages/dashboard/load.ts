@@ -14,7 +14,7 @@ import type { Period } from './state.ts';
 const CHUNK_ROWS = 4000;
 const RACE_CHUNK = 200;
 /** If a check finds more changes than this, everything is read again. */
-const MOST_CHANGES = 500;
+const MAX_CHANGES = 500;
 /**
  * A record may be written this long after it was last seen: what a page did not report waits for that (`SETTLE_MS` in
  * `observe/requests.ts`) and for a sweep, and a batch that a page left behind for the background's next start.
@@ -131,9 +131,9 @@ export async function refresh(
   columns: Columns,
   sinceMs: number,
 ): Promise<boolean> {
-  const newest = await ledger.newestRecords(MOST_CHANGES);
+  const newest = await ledger.newestRecords(MAX_CHANGES);
   const changed = newest.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs - WRITTEN_LATE_MS);
-  if (changed.length === MOST_CHANGES) return false;
+  if (changed.length === MAX_CHANGES) return false;
   update(columns, changed);
   return true;
 }

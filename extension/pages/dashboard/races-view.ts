@@ -34,7 +34,7 @@ const HISTORY_ROWS = 25;
 /** Readout positions along the axis. */
 const STOPS = 100;
 /** Limits the list of origins to a readable length. */
-const MOST_ORIGINS = 200;
+const MAX_ORIGINS = 200;
 
 interface RacesModel {
   readonly races: readonly RaceSummary[];
@@ -133,7 +133,7 @@ function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
   const counts = new Map<Origin, number>();
   for (const { origin, mode } of races)
     if (mode === 'compare') counts.set(origin, (counts.get(origin) ?? 0) + 1);
-  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_ORIGINS);
+  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_ORIGINS);
   return [
     { value: '', words: getMessage('dashboardAllOrigins') },
     ...most.map(([origin, count]) => ({

@@ -10,9 +10,9 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 /// Longer than any series, and too short for a certificate's validity to matter.
 const REMEMBERED_FOR: Duration = Duration::from_secs(60);
 /// Races at a time with two transports each.
-const MOST_CHAINS: usize = 64;
+const MAX_CHAINS: usize = 64;
 /// A longer chain is judged every time, so that servers cannot fill memory.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
 struct Accepted {
@@ -63,11 +63,11 @@ impl AcceptedChains {
         now: UnixTime,
         known_root: bool,
     ) {
-        if chain.iter().map(|each| each.len()).sum::<usize>() > MOST_BYTES {
+        if chain.iter().map(|each| each.len()).sum::<usize>() > MAX_BYTES {
             return;
         }
         let mut latest = self.latest();
-        latest.truncate(MOST_CHAINS - 1);
+        latest.truncate(MAX_CHAINS - 1);
         latest.push_front(Accepted {
             at: now,
             name: name.to_owned(),
@@ -115,7 +115,7 @@ mod tests {
     fn only_the_latest_are_kept_and_no_long_ones() {
         let accepted = AcceptedChains::default();
         let small = CertificateDer::from(vec![0]);
-        for index in 0..=MOST_CHAINS {
+        for index in 0..=MAX_CHAINS {
             accepted.add(&named(&format!("h{index}.test")), &[&small], at(0), false);
         }
         assert_eq!(accepted.find(&named("h0.test"), &[&small], at(0)), None);
@@ -123,7 +123,7 @@ mod tests {
             accepted.find(&named("h1.test"), &[&small], at(0)),
             Some(false)
         );
-        let long = CertificateDer::from(vec![0; MOST_BYTES + 1]);
+        let long = CertificateDer::from(vec![0; MAX_BYTES + 1]);
         accepted.add(&named("long.test"), &[&long], at(0), false);
         assert_eq!(accepted.find(&named("long.test"), &[&long], at(0)), None);
     }

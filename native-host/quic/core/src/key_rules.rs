@@ -8,7 +8,7 @@ use x509_parser::public_key::PublicKey;
 
 /// CA/Browser Forum Baseline Requirements, section 6.1.5; webpki requires it of issuers, OpenSSL at security level 2 of
 /// all.
-const LEAST_RSA_BITS: usize = 2048;
+const MIN_RSA_BITS: usize = 2048;
 
 /// The rule that a certificate breaks, in words for its owner.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub(crate) enum BrokenRule {
     Unreadable(String),
     #[error("the certificate's key may not sign (key usage without digitalSignature)")]
     NoDigitalSignature,
-    #[error("the certificate's RSA key has {bits} bits; {LEAST_RSA_BITS} are the least")]
+    #[error("the certificate's RSA key has {bits} bits; {MIN_RSA_BITS} are the least")]
     WeakKey { bits: usize },
     #[error("an intermediate may not sign certificates (key usage without keyCertSign)")]
     NoKeyCertSign,
@@ -35,7 +35,7 @@ pub(crate) fn check(
         return Err(BrokenRule::NoDigitalSignature);
     }
     if let Ok(PublicKey::RSA(key)) = leaf.public_key().parsed()
-        && key.key_size() < LEAST_RSA_BITS
+        && key.key_size() < MIN_RSA_BITS
     {
         return Err(BrokenRule::WeakKey {
             bits: key.key_size(),

@@ -34,7 +34,7 @@ const HANDSHAKE_BYTES: u64 = 256 * 1024;
 
 /// Datagrams in either direction that no attempt needs: the bytes that may arrive fit into a quarter of them, and every
 /// second one of a flood of empty datagrams would be acknowledged.
-const MOST_DATAGRAMS: u32 = 4096;
+const MAX_DATAGRAMS: u32 = 4096;
 
 /// Datagram counts of one attempt, with the times of the first in each direction since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl ProbeSocket {
         traffic.datagrams_received += meta.len() as u32;
         let is_first = traffic.first_datagram_in.is_none();
         traffic.first_datagram_in.get_or_insert(now);
-        let is_too_much = traffic.datagrams_received > MOST_DATAGRAMS
+        let is_too_much = traffic.datagrams_received > MAX_DATAGRAMS
             || counters.received_bytes > counters.budget_bytes;
         drop(counters);
 
@@ -218,7 +218,7 @@ impl ProbeSocket {
             .first_datagram_out
             .get_or_insert_with(|| self.clock.elapsed());
         traffic.datagrams_sent += 1;
-        let is_too_much = traffic.datagrams_sent > MOST_DATAGRAMS;
+        let is_too_much = traffic.datagrams_sent > MAX_DATAGRAMS;
         drop(counters);
         if is_too_much {
             self.raise(SocketError::OverBudget);

@@ -281,7 +281,7 @@ async fn noise_that_looks_like_a_retry_is_none_unless_it_bears_our_connection_id
 
 #[tokio::test]
 async fn a_peer_that_answers_a_first_flight_with_megabytes_is_not_read_to_the_end() {
-    const MOST_BYTES: u32 = 320 * 1024;
+    const MAX_BYTES: u32 = 320 * 1024;
     for size in [1200, 20] {
         let flooding = UdpSocket::bind(LOOPBACK).await.expect("socket");
         let address = flooding.local_addr().expect("address");
@@ -296,7 +296,7 @@ async fn a_peer_that_answers_a_first_flight_with_megabytes_is_not_read_to_the_en
         assert_eq!(failure.cause.code(), "response-too-large", "{failure}");
         let received = failure.traffic.datagrams_received;
         assert!(received <= 4200, "{received} datagrams");
-        assert!(received * u32::try_from(size).expect("size") <= MOST_BYTES);
+        assert!(received * u32::try_from(size).expect("size") <= MAX_BYTES);
         assert!(failure.traffic.datagrams_sent < 20);
     }
 }

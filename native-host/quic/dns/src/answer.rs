@@ -20,9 +20,9 @@ pub struct AddressRecord {
 
 /// Maximum number of records read per answer. No legitimate host needs more, and a zone with thousands would cause
 /// connections to all of them; RFC 8305 has no limit of its own.
-pub const MOST_RECORDS: usize = 16;
+pub const MAX_RECORDS: usize = 16;
 
-/// The records of an answer, at most [`MOST_RECORDS`], and how many more it had.
+/// The records of an answer, at most [`MAX_RECORDS`], and how many more it had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Records<R> {
     pub records: Vec<R>,
@@ -34,7 +34,7 @@ impl<R> Records<R> {
     /// The first of `all`.
     pub(crate) fn first_of(all: impl Iterator<Item = R>) -> Self {
         let mut all = all.fuse();
-        let records = all.by_ref().take(MOST_RECORDS).collect();
+        let records = all.by_ref().take(MAX_RECORDS).collect();
         Self {
             records,
             left_out: all.count(),

@@ -9,7 +9,7 @@ use hickory_resolver::proto::rr::Name;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::answer::{Answer, MOST_RECORDS};
+use crate::answer::{Answer, MAX_RECORDS};
 use crate::disguise::{DISGUISED, swap_types};
 use crate::question::Kind;
 use crate::service::services;
@@ -139,8 +139,8 @@ proptest! {
                 let query = Query::query(name(), kind.record_type());
                 let lookup = Lookup::new_with_max_ttl(query, message.answers.clone());
                 match Answer::positive(kind, &lookup) {
-                    Ok(Answer::Addresses(all)) => prop_assert!(kind != Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
-                    Ok(Answer::Services(all)) => prop_assert!(kind == Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
+                    Ok(Answer::Addresses(all)) => prop_assert!(kind != Kind::Https && all.records.len() <= MAX_RECORDS.min(message.answers.len())),
+                    Ok(Answer::Services(all)) => prop_assert!(kind == Kind::Https && all.records.len() <= MAX_RECORDS.min(message.answers.len())),
                     Err(_) => prop_assert!(kind == Kind::Https),
                 }
             }

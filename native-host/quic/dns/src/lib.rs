@@ -41,7 +41,7 @@ mod route;
 mod service;
 mod socket;
 
-pub use answer::{AddressRecord, Answer, MOST_RECORDS, Records};
+pub use answer::{AddressRecord, Answer, MAX_RECORDS, Records};
 pub use client::{Client, ConfigError};
 pub use failure::Failure;
 pub use question::{InvalidName, Kind, Question};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hickory_resolver::proto::rr::Name;
 
-use crate::answer::{MOST_RECORDS, Records, host_of};
+use crate::answer::{MAX_RECORDS, Records, host_of};
 
 /// An HTTPS record; priority 0 is AliasMode and has only a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,8 +77,8 @@ pub(crate) fn services<'a>(
 
 /// Limits hints to the number of records of an answer; returns how many were removed.
 fn shortened<A>(hints: &mut Vec<A>) -> usize {
-    let beyond = hints.len().saturating_sub(MOST_RECORDS);
-    hints.truncate(MOST_RECORDS);
+    let beyond = hints.len().saturating_sub(MAX_RECORDS);
+    hints.truncate(MAX_RECORDS);
     beyond
 }
 

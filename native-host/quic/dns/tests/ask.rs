@@ -7,7 +7,7 @@ use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::RData;
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME};
 use photofinish_dns::{
-    AddressRecord, Answer, Client, Failure, Kind, MOST_RECORDS, Question, Records,
+    AddressRecord, Answer, Client, Failure, Kind, MAX_RECORDS, Question, Records,
 };
 use tokio::net::UdpSocket;
 
@@ -187,7 +187,7 @@ async fn a_truncated_answer_is_asked_for_over_tcp() {
     })
     .await;
     let answer = server.ask("a.test", Kind::A).await;
-    assert_eq!(addresses(&answer).len(), MOST_RECORDS);
+    assert_eq!(addresses(&answer).len(), MAX_RECORDS);
     let transports: Vec<_> = server.seen().iter().map(|seen| seen.transport).collect();
     assert_eq!(transports, [Transport::Udp, Transport::Tcp]);
 }
@@ -206,8 +206,8 @@ async fn of_thousands_of_addresses_the_first_few_are_read_and_the_others_counted
     let server = Server::over_tcp(records.collect()).await;
     match server.ask("a.test", Kind::A).await {
         Ok(Answer::Addresses(answer)) => {
-            assert_eq!(answer.records.len(), MOST_RECORDS);
-            assert_eq!(answer.left_out, usize::from(GIVEN) - MOST_RECORDS);
+            assert_eq!(answer.records.len(), MAX_RECORDS);
+            assert_eq!(answer.left_out, usize::from(GIVEN) - MAX_RECORDS);
         }
         other => panic!("no addresses but {other:?}"),
     }

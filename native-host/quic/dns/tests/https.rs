@@ -8,7 +8,7 @@ use hickory_resolver::proto::rr::rdata::svcb::{
 };
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, HTTPS};
 use hickory_resolver::proto::rr::{RData, RecordType};
-use photofinish_dns::{Answer, Failure, Kind, MOST_RECORDS, ServiceRecord};
+use photofinish_dns::{Answer, Failure, Kind, MAX_RECORDS, ServiceRecord};
 
 mod support;
 
@@ -64,9 +64,9 @@ async fn of_many_records_the_best_are_read_and_the_others_counted_with_hints_too
     };
     let best = &answer.records[0];
     assert_eq!((best.priority, best.target.as_str()), (1, "near.test"));
-    assert_eq!(answer.records.len(), MOST_RECORDS);
-    assert_eq!(best.ipv4_hints.len(), MOST_RECORDS);
-    assert_eq!(answer.left_out, 101 - MOST_RECORDS + 60 - MOST_RECORDS);
+    assert_eq!(answer.records.len(), MAX_RECORDS);
+    assert_eq!(best.ipv4_hints.len(), MAX_RECORDS);
+    assert_eq!(answer.left_out, 101 - MAX_RECORDS + 60 - MAX_RECORDS);
 }
 
 /// The records of an answer with the given rdata bytes; `None`: there was none.
@@ -312,7 +312,7 @@ async fn a_large_set_comes_over_tcp() {
     })
     .await;
     let services = services(server.ask("a.test", Kind::Https).await);
-    assert_eq!(services.len(), MOST_RECORDS);
+    assert_eq!(services.len(), MAX_RECORDS);
     assert!(
         services
             .iter()
