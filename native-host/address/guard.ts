@@ -158,10 +158,8 @@ function isIn(list: BlockList, address: string): boolean {
 /** A policy that allows public addresses, and others only within `allowPrivate` (CIDRs). */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const allowed = blockList(allowPrivate);
-  // BlockList takes an IPv4 address for its mapped form, so that `::/0` would allow it.
+  // BlockList takes an IPv4 address for its mapped form, as systems do that connect to it: `::/0` would allow either.
   const allowedIpv4 = blockList(allowPrivate.filter((cidr) => !cidr.includes(':')));
-  const passes = (address: string): boolean =>
-    isIn(isIP(withoutZone(address)) === 6 ? allowed : allowedIpv4, address);
   return {
     refusal(address, nat64Prefix = null) {
       const kind = classifyAddress(address, nat64Prefix);
@@ -170,7 +168,8 @@ export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
         const message = `${address} is no destination; DNS servers that block a name answer with it`;
         return { code: 'no-address', message };
       }
-      if (passes(address)) return null;
+      const isIpv4 = kind === 'mapped' || isIP(address) === 4;
+      if (isIn(isIpv4 ? allowedIpv4 : allowed, address)) return null;
       const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
       return { code: 'blocked', message };
     },
