@@ -1,6 +1,7 @@
 // `npm start`: a demonstration of the whole product. Builds, serves local origins (or uses real ones), opens Chromium
 // with extension and helper, visits, races, and exports the report; finally prints the protocol used and the forecast
 // for each origin.
+
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import {
 } from '@photofinish/shared/report/report';
 import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { navigationProtocol, type Tab } from '../browsers/browser.ts';
 import {
@@ -45,7 +47,7 @@ export interface Stop {
 
 /** The browser's error without Playwright's call log. */
 function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.split('\n')[0]?.replace(/^page\.goto: /, '') ?? message;
 }
 

@@ -1,6 +1,8 @@
 // The HTTP/3 transport: one attempt of the QUIC addon behind the common transport interface.
+
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import {
   type AttemptFailure as AddonFailure,
   type IncompleteResponse as AddonResponse,
@@ -220,6 +222,5 @@ function failureOf(failure: AddonFailure): AttemptFailure {
 
 /** The addon rejects only for misuse, which is our fault and not the server's; it fails this attempt, not the race. */
 function misused(error: unknown): AttemptFailure {
-  const message = error instanceof Error ? error.message : String(error);
-  return { ok: false, error: { code: 'internal', message }, atMs: 0, transportMs: null };
+  return { ok: false, error: { code: 'internal', message: messageOf(error) }, atMs: 0, transportMs: null };
 }

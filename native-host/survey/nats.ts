@@ -74,10 +74,9 @@ function identities({ hostname, tlsName }: Dialled, { servers, tls }: Connection
 }
 
 /**
- * The client's own transport with three corrections: a server dialled by its address is verified against that, not
- * against "localhost", Node's default without a name; the socket of a silent server is destroyed when the client gives
- * up, as it would keep a command from ending; and so is that of a server whose protocol the client cannot read, as it
- * would go on to buffer what nobody reads.
+ * The client's own transport, with two corrections: a server dialled by its address is verified against that, not
+ * against "localhost", Node's default without a name; and the socket is destroyed when the client gives the server up,
+ * or a command would not end, and what a server sends would be buffered without limit.
  */
 class Transport extends NodeTransport {
   #identities: readonly string[] = [];

@@ -76,11 +76,9 @@ function escaped(character: string): string {
 }
 
 /**
- * The text, safe to display: a certificate's name, a header or a reason may contain line ends, terminal escape sequences,
- * and characters that change the direction of surrounding text. Each is written like `\u202e`, so that the evidence
- * remains readable: control and format characters (soft hyphens, zero-width
- * and bidi marks, tags), fillers and variation selectors, line and paragraph separators, lone surrogates, and code points
- * that are not characters. A tab, which HTTP fields may have instead of a space, becomes a space. Idempotent.
+ * The text, safe to display: what nobody would see, and what changes the display of its surroundings, such as line ends,
+ * terminal escape sequences and bidi marks, is written like `\u202e`, so that the evidence remains readable. A tab, which
+ * HTTP fields may have instead of a space, becomes a space. Idempotent.
  */
 export function printable(text: string): string {
   if (PLAIN.test(text)) return text;

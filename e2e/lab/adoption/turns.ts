@@ -2,7 +2,7 @@
 // parallel. Within a cell, one of the links that P2 measured, clients take turns spread over the cell's whole time, in
 // an order randomised for each round, so that a machine that slows down affects all of them.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { count } from '@photofinish/shared/web/untrusted';
+import { count, messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import type { LinkReport } from '../../network/link.ts';
@@ -316,7 +316,7 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
     } catch (cause) {
       if (cause instanceof RunInterrupted) throw cause;
       inIt.delete(name);
-      const error = cause instanceof Error ? cause.message : String(cause);
+      const error = messageOf(cause);
       crashes.push(`${name} crashed at ${cell.id} and has no more turns there: ${error}`);
       const where = { scenario: cell.id, client: name, endedAtMs: Date.now() };
       await journal.append({ kind: 'crash', ...where, error });

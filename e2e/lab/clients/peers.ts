@@ -1,8 +1,10 @@
 // Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go
 // and net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { scratchIn, TOP } from '../../scratch.ts';
 import { goProgram, PYTHON, PYTHON_FLAGS, requirePython, rustProgram } from '../../test-programs.ts';
@@ -25,7 +27,7 @@ function peer(name: string, title: string, open: (testbed: ServedTestbed) => Pro
     try {
       return { name, title, kind: 'peer', close: async () => {}, ...(await open(testbed)) };
     } catch (error) {
-      return { name, title, kind: 'peer', why: error instanceof Error ? error.message : String(error) };
+      return { name, title, kind: 'peer', why: messageOf(error) };
     }
   };
 }

@@ -1,5 +1,6 @@
 // What the experiments under load, `cost` and `p1`, have in common: options, turns one after the other, and the loads
 // that this machine can drive, P1's if possible and otherwise steps up to the highest that passes the check.
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import type * as v from 'valibot';
 import { beginStep, formatDuration, heading, printLine } from '../../run/display.ts';
 import {
@@ -186,7 +187,7 @@ export async function measureTurns<
       step.end(why.length === 0, `${not}${formatDuration(leftMs)} left`);
     } catch (error) {
       failed += 1;
-      step.end(false, error instanceof Error ? error.message : String(error));
+      step.end(false, messageOf(error));
     }
   }
   return failed === 0;
