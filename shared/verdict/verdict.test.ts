@@ -722,7 +722,7 @@ const WRONG: readonly Row[] = [
     },
     'unknown',
     [],
-    /failed on this side \(10\.0\.0\.1 is private\), so whether it works there is unknown/,
+    /a cause on this machine prevented a result \(10\.0\.0\.1 is private\), so whether it works there is unknown/,
   ],
   [
     'a host without the certificate',
