@@ -419,7 +419,7 @@ const batchQueue = openBatchQueue({
       isPage: (documentId) => pages.get(documentId) !== undefined,
       pageOrigin: (documentId) => pages.of(documentId)?.origin,
       tabUrl: async (tabId) => (await documentOfTab(tabId))?.url ?? null,
-      hasAccess: async (tabId, pageUrl) => everySite || hasAccessInTab(tabId, pageUrl),
+      hasAccess: async (tabId, url) => everySite || hasAccessInTab(tabId, url),
     };
   },
   recordable,

@@ -224,33 +224,45 @@ test('what was left waits for its own message, while an earlier batch is being s
   assert.deepEqual(order, ['message 1', 'message 2', 'left 2']);
 });
 
-test('a page to which access was withdrawn is told to stop, and nothing of it is recorded', async (t) => {
+test('a page or frame to which access was withdrawn is told to stop, and nothing of it is recorded', async (t) => {
   type Listener = (message: unknown, from: object, respond: (ack: TimingAck | null) => void) => void;
   const listeners: Listener[] = [];
   const runtime = { id: 'ours', onMessage: { addListener: (listen: Listener) => listeners.push(listen) } };
   Object.assign(globalThis, { chrome: { runtime } });
   t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
   const recorded: number[] = [];
-  let isAllowed = true;
+  const withdrawn = new Set<string>();
   openBatchQueue({
     recorder: async () => ({
       requestsReported: async () => true,
       record: async ({ seq }: TimingBatch) => void recorded.push(seq),
     }),
-    knownDocuments: async () => ({ hasAccess: async () => isAllowed }),
+    knownDocuments: async () => ({
+      hasAccess: async (_: number, url: string) => !withdrawn.has(new URL(url).origin),
+      isPage: (documentId: string) => documentId === 'A',
+      pageOrigin: () => new URL(sender.url).origin,
+    }),
     recordable: { batchArrived: () => {}, mayRecord: () => true },
     completed: async (batch: TimingBatch) => batch,
     onTrouble: () => {},
   } as unknown as BatchQueueDeps);
   const from = { id: 'ours', tab: { id: 1, url: sender.url }, frameId: 0, documentId: 'A', url: sender.url };
-  const acknowledged = (seq: number) =>
+  const acknowledged = (seq: number, sent: object = from, topOrigin: string | null = null) =>
     new Promise((resolve) => {
-      for (const listen of listeners) listen({ ...BATCH, seq }, from, resolve);
+      for (const listen of listeners) listen({ ...BATCH, seq, topOrigin }, sent, resolve);
     });
+  const frame = { ...from, frameId: 2, documentId: 'F', url: 'https://frame.test/' };
+  const { origin } = new URL(sender.url);
   assert.deepEqual(await acknowledged(1), { ack: 1 });
-  isAllowed = false;
-  assert.deepEqual(await acknowledged(2), { ack: 2, stop: true });
-  assert.deepEqual(recorded, [1]);
+  assert.deepEqual(await acknowledged(2, frame, origin), { ack: 2 });
+  withdrawn.add('https://frame.test');
+  assert.deepEqual(await acknowledged(3, frame, origin), { ack: 3, stop: true });
+  assert.deepEqual(await acknowledged(4), { ack: 4 });
+  withdrawn.clear();
+  withdrawn.add(origin);
+  assert.deepEqual(await acknowledged(5), { ack: 5, stop: true });
+  assert.deepEqual(await acknowledged(6, frame, origin), { ack: 6, stop: true });
+  assert.deepEqual(recorded, [1, 2, 4]);
 });
 
 test('requests that no page reported and that cannot be stored are a trouble, until they can', async (t) => {

@@ -50,8 +50,9 @@ async function admitted(
   const topOrigin = await confirmedTop(batch.topOrigin, sender, browser);
   if (topOrigin === undefined) return null;
   const pageUrl = topOrigin ?? url;
-  // A page that was loaded with access goes on reporting after that is withdrawn.
-  if (!(await browser.hasAccess(tabId, pageUrl))) return null;
+  // What was loaded with access, a page or a frame of it, goes on reporting after that is withdrawn.
+  const access = await Promise.all([pageUrl, url].map((each) => browser.hasAccess(tabId, each)));
+  if (access.includes(false)) return null;
   // What was left says nothing about the tabs that are open now.
   if (!left) recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
   const confirmed = { ...batch, topOrigin };

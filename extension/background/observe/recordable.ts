@@ -209,8 +209,8 @@ export interface KnownDocuments {
   isPage(documentId: string): boolean;
   /** The address that a tab shows now, for tabs whose messages do not say (pages that are not https). */
   tabUrl(tabId: number): Promise<string | null>;
-  /** Whether the user lets the extension into this page in this tab. */
-  hasAccess(tabId: number, pageUrl: string): Promise<boolean>;
+  /** Whether the user lets the extension into this page, or this frame, in this tab. */
+  hasAccess(tabId: number, url: string): Promise<boolean>;
 }
 
 /**
