@@ -287,7 +287,7 @@ export class Presence {
         storedAtMs = clock.nowMs();
         stored();
       };
-      // A server that is away is reconnected to; the next announcement tells the same. One that fails late is no news.
+      // A server that is away is reconnected to; the next announcement tells the same. A late failure adds nothing.
       const onFailed = (error: unknown): void => {
         if (begunAtMs >= storedAtMs) failed(error);
       };

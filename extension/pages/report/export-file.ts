@@ -104,7 +104,7 @@ export interface MadeReport {
 }
 
 /** Messages from the worker: progress, and finally the result. */
-export type ReportNews =
+export type ReportUpdate =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'made'; readonly made: MadeReport }
   /** A message for the user. */
@@ -140,10 +140,10 @@ async function orderReport(
   signal.throwIfAborted();
   const worker = new Worker(trustedScript(chrome.runtime.getURL(WORKER)), { type: 'module' });
   const { promise, resolve, reject } = Promise.withResolvers<MadeReport>();
-  worker.addEventListener('message', ({ data: news }: MessageEvent<ReportNews>) => {
-    if (news.type === 'progress') onProgress(news.progress);
-    else if (news.type === 'made') resolve(news.made);
-    else reject(new Error(news.why));
+  worker.addEventListener('message', ({ data: update }: MessageEvent<ReportUpdate>) => {
+    if (update.type === 'progress') onProgress(update.progress);
+    else if (update.type === 'made') resolve(update.made);
+    else reject(new Error(update.why));
   });
   worker.addEventListener('error', (event) => reject(new Error(event.message || WORKER)));
   signal.addEventListener('abort', () => reject(signal.reason));

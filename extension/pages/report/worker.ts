@@ -7,13 +7,13 @@ import type { Report } from '@photofinish/shared/report/report';
 import { browsingOn } from '../../ledger/browsing.ts';
 import { openDatabase, troubleText } from '../../ledger/database.ts';
 import { collectReport, type Progress } from './collect.ts';
-import type { ReportNews, ReportOrder } from './export-file.ts';
+import type { ReportOrder, ReportUpdate } from './export-file.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
 
 /** Users cannot see a count change more often than this. */
 const PROGRESS_INTERVAL_MS = 50;
 
-const send = (news: ReportNews): void => postMessage(news);
+const send = (update: ReportUpdate): void => postMessage(update);
 
 /** Passes on the first message of each stage, and then no more than are visible. */
 function throttledProgress(): (progress: Progress) => void {
