@@ -101,6 +101,24 @@ test('HTTP/3 established on one family ends the other family and TCP', () => {
   ]);
 });
 
+test('HTTP/3 that failed and was then established late is not undecided, although an address was not tried', () => {
+  const { trial } = play({
+    endpoints: [...FAMILIES, endpoint('h3', { address: '127.0.0.2' })],
+    peers: { 'h3 ::1': UDP_REFUSED, 'h3 127.0.0.1': { handshakeMs: 200 }, h2: { handshakeMs: 20 } },
+  });
+  assert.deepEqual([trial.attempts.length, trial.lateH3, trial.h3Undecided], [3, true, undefined]);
+});
+
+test('HTTP/3 that failed until the time was up is not undecided, although the last attempt had too little', () => {
+  const run = play({
+    endpoints: [...FAMILIES, endpoint('h3', { address: '127.0.0.2' })],
+    with: { attemptDelayMs: 2000 },
+    peers: { 'h3 ::1': { handshakeMs: 50, refusal: 'udp-refused' }, h2: { handshakeMs: 20 } },
+  });
+  assert.deepEqual(outcomes(run).slice(2), ['h3 127.0.0.1 failed', 'h3 127.0.0.2 cancelled']);
+  assert.equal(run.trial.h3Undecided, undefined);
+});
+
 test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at every endpoint', () => {
   const run = play({ peers: { h3: { handshakeMs: 90, refusal: 'alpn-mismatch' }, h2: { handshakeMs: 20 } } });
   assert.deepEqual(outcomes(run), ['h3 ::1 failed', 'h2 ::1 adopted', 'h3 127.0.0.1 failed']);
