@@ -52,11 +52,27 @@ test('a trial that has used up its attempts ends without waiting for more names'
 test('HTTP/3 that failed at some endpoints is undecided if a limit kept the others from being tried', () => {
   const endpoints = Array.from({ length: 6 }, (_, i) => endpoint('h3', { address: `192.0.2.${i}` }));
   const plan = plainPlan({
-    ...{ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS },
+    ...{ mode: 'race', endpoints, timeoutMs: TIMEOUT_MS },
     limits: { ...TRIAL_LIMITS, attempts: 2 },
   });
   const { trial } = simulate({ plan, behave: () => ({ handshakeMs: 1, refusal: 'udp-refused' }) });
   assert.deepEqual([trial.attempts.length, trial.h3Undecided, trial.untried], [2, true, 4]);
+  const second = simulate({ plan, behave: (_, nth) => (nth === 1 ? { handshakeMs: 1 } : REFUSED) }).trial;
+  assert.deepEqual([second.adopted, second.untried], ['h3', undefined], 'none was needed');
+  const limitedTo1 = (other: 'h3' | 'h2', address = '192.0.2.1') =>
+    simulate({
+      plan: plainPlan({
+        ...{ mode: 'race', endpoints: [endpoint('h3'), endpoint(other, { address })] },
+        ...{ timeoutMs: TIMEOUT_MS, limits: { ...TRIAL_LIMITS, endpoints: 1 } },
+      }),
+      behave: () => ({ handshakeMs: 1, refusal: 'udp-refused' }),
+    }).trial;
+  assert.deepEqual([limitedTo1('h3').h3Undecided, limitedTo1('h3').untried], [true, 1]);
+  assert.deepEqual([limitedTo1('h2').h3Undecided, limitedTo1('h2').untried], [undefined, 1]);
+  assert.equal(limitedTo1('h2', '127.0.0.1').untried, undefined, 'the address was tried');
+  const timed = plainPlan({ mode: 'h3', endpoints, timeoutMs: 1000 });
+  const { trial: expired } = simulate({ plan: timed, behave: () => ({ handshakeMs: null }) });
+  assert.deepEqual([expired.attempts.length, expired.untried], [4, undefined], 'time is no such limit');
 });
 
 test('a race over the port ends when its trials together have used up its attempts', async () => {

@@ -349,6 +349,9 @@ test('HTTP/3 that failed on one family and was never tried on the other is undec
   assert.equal(untried.trial.h3Undecided, true);
   const cancelled = play({ lists: [listed(0, ['h3 6a', 'h3 4b', 'h2 4a'])], peers });
   assert.equal(cancelled.trial.h3Undecided, true);
+  const beaten = play({ lists: [listed(0, ['h3 6b', 'h2 4a', 'h3 4b'])], peers });
+  assert.equal(beaten.trial.h3Undecided, undefined, 'it did not fail');
+  assert.equal(beaten.trial.untried, undefined, 'no limit was reached');
   const lost = play({ lists: [listed(0, ['h3 6a', 'h2 4a'])], peers });
   assert.equal(lost.trial.h3Undecided, undefined);
   const won = play({ lists: [listed(0, ['h3 6a', 'h3 4a', 'h3 4b'])], peers });

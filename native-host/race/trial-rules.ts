@@ -114,9 +114,7 @@ function h3Undecided(s: TrialState): boolean {
   const failed = new Set(
     h3.filter(({ outcome }) => outcome === 'failed').map(({ endpoint }) => endpointKey(endpoint)),
   );
-  const cutShort = h3.some(
-    ({ outcome, endpoint }) => outcome === 'cancelled' && !failed.has(endpointKey(endpoint)),
-  );
+  const cutShort = h3.some(({ endpoint }) => !failed.has(endpointKey(endpoint)));
   return untried || cutShort || s.groups.some((group) => group.holds('h3'));
 }
 
