@@ -8,6 +8,7 @@ import { NO_HINTS } from '../cache/policy.ts';
 import type { Endpoint } from '../discover/discoverer.ts';
 import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
+import { TRIAL_LIMITS } from './budget.ts';
 
 const TIMEOUT_MS = 3000;
 const SILENT: Behaviour = { handshakeMs: null };
@@ -149,6 +150,19 @@ test('an adopted TCP connection that breaks after a late HTTP/3 handshake falls 
   assert.equal(run.trial.adopted, 'h3');
 });
 
+test('after a late HTTP/3 handshake no address is tried, although an overdue request then breaks', () => {
+  const run = play({
+    endpoints: [...FAMILIES.slice(0, 2), endpoint('h3', { address: '127.0.0.2' }), endpoint('h2')],
+    peers: {
+      'h3 ::1': { handshakeMs: 0, answerMs: 1800, answerFailure: 'h3-error' },
+      'h3 127.0.0.1': { handshakeMs: 200 },
+      h2: { handshakeMs: 20, answerMs: 20 },
+    },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1500', 'h2 127.0.0.1 1500']);
+  assert.equal(run.trial.lateH3, true);
+});
+
 for (const mode of ['naive', 'h3', 'h2'] as const)
   test(`${mode}: address families are raced as well`, () => {
     const run = play({
@@ -179,6 +193,20 @@ test('alt-svc: TCP alone sends a request once established, then the advertised a
   assert.deepEqual(starts(run), ['h2 ::1 0', 'h2 127.0.0.1 20', 'h3 ::1 127', 'h3 127.0.0.1 128']);
   assert.deepEqual(run.requests, [1, 3]);
   assert.equal(run.trial.adopted, 'h3');
+});
+
+test('alt-svc: if HTTP/3 breaks after its adoption, the address that is held is not attempted again', () => {
+  const advertises = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
+  const run = play({
+    mode: 'alt-svc',
+    peers: {
+      'h2 127.0.0.1': { handshakeMs: 50, answerMs: 50, advertises, followMs: 7 },
+      h3: { handshakeMs: 30, answerMs: 5, answerFailure: 'h3-error' },
+    },
+    with: { attemptDelayMs: 20 },
+  });
+  assert.deepEqual(starts(run), ['h2 ::1 0', 'h2 127.0.0.1 20', 'h3 127.0.0.1 127']);
+  assert.equal(run.trial.adopted, 'h2');
 });
 
 test('alt-svc: if the advertised endpoints fail, the held TCP connection is adopted', () => {
@@ -356,6 +384,12 @@ test('hedged QUIC: on an unknown path the first sign of life determines when a h
     peers: { h3: { handshakeMs: 900, transportMs: 20 } },
   });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 80']);
+  const beside = play({
+    endpoints: ONE_ADDRESS,
+    with: { hedge: true },
+    peers: { h3: { handshakeMs: 900, transportMs: 20 }, h2: { handshakeMs: 900, transportMs: 60 } },
+  });
+  assert.deepEqual(starts(beside), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 80']);
 });
 
 test('hedged QUIC: by default on an unknown path for a stalled handshake, never for silence', () => {
@@ -464,6 +498,24 @@ test('hedged QUIC: if HTTP/3 breaks after either of the two, its endpoint gets n
 test('hedged QUIC: not started after a sign of life, a failure or an adoption of HTTP/3', () => {
   for (const h3 of [{ handshakeMs: 400, transportMs: 200 }, UDP_REFUSED, { handshakeMs: 150 }])
     assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
+});
+
+test('hedged QUIC: not beside a second address after the first has failed, beside TCP, or beyond a limit', () => {
+  const refused = play({ endpoints: FAMILIES.slice(0, 2), with: FRESH, peers: { 'h3 ::1': UDP_REFUSED } });
+  assert.deepEqual(starts(refused), ['h3 ::1 0', 'h3 127.0.0.1 1']);
+  const tcp = play({ endpoints: FAMILIES.slice(3), with: FRESH });
+  assert.deepEqual(starts(tcp), ['h2 127.0.0.1 0']);
+  const limits = { ...TRIAL_LIMITS, attempts: 2 };
+  assert.equal(play({ endpoints: ONE_ADDRESS, with: { hedge: true, limits } }).starts.length, 2);
+});
+
+test('hedged QUIC: an attempt that has failed does not delay it', () => {
+  const run = play({
+    endpoints: ONE_ADDRESS,
+    with: { hedge: true, tcpAttemptDelayMs: 195 },
+    peers: { h2: { handshakeMs: 1, refusal: 'tcp-refused' } },
+  });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h2 127.0.0.1 195', 'h3 127.0.0.1 201']);
 });
 
 test('hedged QUIC: when TCP wins, HTTP/3 is learnt from the first attempt only', () => {

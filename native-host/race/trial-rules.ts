@@ -192,7 +192,6 @@ export function beginHedged(s: TrialState, nowMs: number): void {
     return;
   }
   first.group.onHedged(begin(s, first.group, first.endpoint, nowMs, true));
-  drain(s, first.group, nowMs);
 }
 
 /**
