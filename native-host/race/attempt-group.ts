@@ -101,7 +101,6 @@ export class AttemptGroup {
   readonly connecting = new Set<AttemptState>();
   /** The established attempt, unless it was beaten; while it is set, no further attempt starts. */
   winner: AttemptState | null = null;
-  opened = false;
   /** HTTP/3 was established late: there is nothing left to learn. */
   learnt = false;
   /** When the group's timer fires; null if it is not set. */

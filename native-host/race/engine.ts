@@ -36,7 +36,6 @@ import {
   isOpen,
   notify,
   onSignOfLife,
-  open,
   openFirst,
   openNext,
   resume,
@@ -271,7 +270,7 @@ function onAlternatives(
     if (own.length === 0) continue;
     // Advertised endpoints need not wait for endpoints that were only assumed.
     if (group.relist(own)) group.scheduleNow();
-    open(s, group, nowMs);
+    drain(s, group, nowMs);
   }
 }
 

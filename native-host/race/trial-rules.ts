@@ -206,11 +206,14 @@ export function onSignOfLife(s: TrialState, attempt: AttemptState, transportMs: 
 }
 
 function mayStart(s: TrialState, group: AttemptGroup): boolean {
-  if (!group.opened || group.learnt || s.expired || group.winner !== null || isExhausted(s)) return false;
+  if (group.learnt || s.expired || group.winner !== null || isExhausted(s)) return false;
   return isOpen(s) || group.rules.whenBeaten === 'runs-on';
 }
 
-/** Starts what is due in a group and sets the timer for the rest; only attempts in progress delay the next. */
+/**
+ * Starts what is due in a group, which this opens, and sets the timer for the rest; only attempts in progress delay the
+ * next.
+ */
 export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
   while (mayStart(s, group) && group.waiting() > 0) {
     if (group.connecting.size > 0 && nowMs < group.dueMs()) {
@@ -220,12 +223,6 @@ export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
     beginNext(s, group, nowMs);
   }
   setPace(s, group, null);
-}
-
-/** Opens a group and starts what is due in it. */
-export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
-  group.opened = true;
-  drain(s, group, nowMs);
 }
 
 /** Whether all endpoints of a group have failed. */
@@ -239,17 +236,17 @@ export function openNext(s: TrialState, nowMs: number): void {
   let group: AttemptGroup | undefined;
   do {
     group = s.staggered.shift();
-    if (group !== undefined) open(s, group, nowMs);
+    if (group !== undefined) drain(s, group, nowMs);
   } while (group !== undefined && hasFailed(group));
   setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.pacing.groupDelayMs : null);
 }
 
 /** Opens the groups that open at time 0. */
 export function openFirst(s: TrialState): void {
-  for (const group of s.groups) if (group.rules.opens === 'at-once') open(s, group, 0);
+  for (const group of s.groups) if (group.rules.opens === 'at-once') drain(s, group, 0);
   // With a timer of 0 ms a fast handshake could still finish first.
   if (s.plan.pacing.groupDelayMs === 0) while (s.staggered.length > 0) openNext(s, 0);
-  else if (s.groups.some((group) => group.opened && hasFailed(group))) openNext(s, 0);
+  else if (s.groups.some((group) => group.rules.opens === 'at-once' && hasFailed(group))) openNext(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.pacing.groupDelayMs);
 }
 
@@ -352,7 +349,7 @@ export function conclude(s: TrialState, attempt: AttemptState, nowMs: number): v
 export function resume(s: TrialState, group: AttemptGroup, nowMs: number): void {
   group.requeue();
   group.learnt = false;
-  open(s, group, nowMs);
+  drain(s, group, nowMs);
 }
 
 /** Handles an attempt that was not ended by us, and continues with what it was holding back. */
