@@ -447,12 +447,13 @@ test("alternatives on the origin's own host are followed without a question, oth
   const { discovery, settle, asked } = await testbed(
     t,
     zone({
-      'a.test': { A: [ONE] },
+      'a.test': { A: [ONE], HTTPS: [{ target: 'svc.test' }] },
+      'svc.test': { A: ['9.9.9.9'] },
       'alt.test': { A: [TWO] },
       'rebound.test': { A: ['127.0.0.1'] },
     }),
   );
-  const of = query('https://a.test');
+  const of = query('https://a.test', { assumeH3: false });
   const follow = async (alternatives: Alternative[], signal = new AbortController().signal) =>
     placesOf((await discovery.follow(of.origin, alternatives, signal)).endpoints);
   await settle(of);
@@ -466,6 +467,18 @@ test("alternatives on the origin's own host are followed without a question, oth
   assert.deepEqual(await follow(others), [`h3 ${TWO} 8443 alt.test alt-svc`]);
   assert.deepEqual(await follow([alternative('rebound.test', 1)]), []);
   assert.deepEqual(await follow([alternative('alt.test', 1)], AbortSignal.abort()), []);
+});
+
+test("the origin's own host is looked up again to follow an alternative if it had no address", async (t) => {
+  const { discovery, settle } = await testbed(t, (name, kind, nth) => {
+    if (kind === 'HTTPS') return { records: name === 'a.test' ? [{ target: 'svc.test' }] : [] };
+    return { records: kind === 'A' && (name === 'svc.test' || nth > 1) ? [ONE] : [] };
+  });
+  const of = query('https://a.test');
+  assert.deepEqual(placesIn(await settle(of)), [`h2 ${ONE} 443 svc.test https-record`]);
+  const { signal } = new AbortController();
+  const { endpoints } = await discovery.follow(of.origin, [alternative('', 8443)], signal);
+  assert.deepEqual(placesOf(endpoints), [`h3 ${ONE} 8443 a.test alt-svc`]);
 });
 
 test('a lost look-up of one alternative does not delay the others', async (t) => {
