@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { namesSchema } from '@photofinish/shared/race/discovered';
@@ -33,20 +34,23 @@ function alternative(host: string, port: number): Alternative {
   return { alpn: 'h3', host, port, maxAgeSeconds: 60, persist: false };
 }
 
-/** The machine's clock, but an expired delay is withheld while `owes` is true. */
-function patientClock(owes: () => boolean): Clock {
+/** The machine's clock, but an expired delay is withheld while `owes` is true; `pending` are the delays in progress. */
+function patientClock(owes: () => boolean, pending: Set<object>): Clock {
   return {
     ...systemClock,
     after(delayMs, run) {
-      let forgotten = false;
       const pass = (): void => {
-        if (forgotten) return;
+        if (!pending.has(pass)) return;
         if (owes()) setImmediate(pass);
-        else run();
+        else {
+          pending.delete(pass);
+          run();
+        }
       };
+      pending.add(pass);
       const forget = systemClock.after(delayMs, pass);
       return () => {
-        forgotten = true;
+        pending.delete(pass);
         forget();
       };
     },
@@ -57,6 +61,7 @@ function patientClock(owes: () => boolean): Clock {
 async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryParts> = {}) {
   const dns: DnsTestbed = await dnsTestbed(t, script);
   const underWay = new Set<string>();
+  const delays = new Set<object>();
   const watched = (client: DnsClient): DnsClient => ({
     async ask(name, kind, signal) {
       const question = `${kind} ${name}`;
@@ -74,7 +79,7 @@ async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryP
     connectivity: async () => BOTH,
     nat64Prefix: async () => null,
     sourceFor: (destination) => loadQuicAddon().sourceAddressFor(destination),
-    clock: patientClock(owes),
+    clock: patientClock(owes, delays),
     random: () => 0.5,
     ...facts,
   });
@@ -84,7 +89,7 @@ async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryP
   const answered = async (): Promise<void> => {
     while (owes()) await nextTurn();
   };
-  return { discovery, settle, answered, ...dns };
+  return { discovery, settle, answered, delays, ...dns };
 }
 
 const placesOf = (endpoints: readonly Endpoint[]) =>
@@ -503,6 +508,38 @@ test('following ends with its signal, and reports its questions', async (t) => {
   const { endpoints, names } = await following;
   assert.deepEqual(endpoints, []);
   assert.ok(names.lookups.some((lookup) => lookup.name === 'alt.test' && lookup.unanswered === true));
+});
+
+test('once all is answered no delay is awaited', async (t) => {
+  const clock = { ...systemClock, after: () => () => {} };
+  const { settle, discovery } = await testbed(t, zone({ 'a.test': { A: [ONE] } }), { clock });
+  const of = query('https://a.test');
+  assert.equal(placesIn(await settle(of)).length, 2);
+  const { signal } = new AbortController();
+  const { endpoints } = await discovery.follow(of.origin, [alternative(TWO, 443)], signal);
+  assert.deepEqual(placesOf(endpoints), [`h3 ${TWO} 443 ${TWO} alt-svc`]);
+});
+
+test('a discovery that has ended leaves no delay and no listener', async (t) => {
+  let held = Promise.withResolvers<void>();
+  const { discovery, received, answered, delays } = await testbed(t, (_, kind) => {
+    if (kind === 'A') return { records: [ONE], after: held.promise };
+    return { records: kind === 'AAAA' ? [SIX] : [] };
+  });
+  const of = query('https://a.test');
+  for (const [last, begin] of [
+    ['A a.test', (signal: AbortSignal) => discovery.settle(of, signal)],
+    ['A b.test', (signal: AbortSignal) => discovery.follow(of.origin, [alternative('b.test', 443)], signal)],
+  ] as const) {
+    held = Promise.withResolvers();
+    const { signal } = new AbortController();
+    const ending = begin(signal);
+    await received(last);
+    await answered();
+    held.resolve();
+    await ending;
+    assert.deepEqual([delays.size, getEventListeners(signal, 'abort').length], [0, 0]);
+  }
 });
 
 test('alternatives elsewhere are followed over the families of this machine', async (t) => {
