@@ -163,6 +163,7 @@ test('scores and look-ups are counted by day', async () => {
   const ledger = await openLedger();
   const scores = [
     { origin: A, site: 'a.test', right: true },
+    { origin: A, site: 'a.test', right: true },
     { origin: B, site: 'a.test', right: false },
   ];
   await ledger.record(batch('x:1', [observation()], { scores }));
@@ -185,7 +186,7 @@ test('scores and look-ups are counted by day', async () => {
   assert.deepEqual(
     days.map((d) => [d.origin, d.scored, d.right, d.lookups, d.hits]),
     [
-      [A, 1, 1, 2, 1],
+      [A, 2, 2, 2, 1],
       [B, 1, 0, 0, 0],
     ],
   );

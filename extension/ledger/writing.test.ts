@@ -78,7 +78,7 @@ const ledgerWith = async (observations: readonly Observation[], nowMs = NOW_MS, 
     await ledger.record({
       key: null,
       observations: observations.slice(from, from + 400),
-      scores: [],
+      scores: observations.slice(from, from + 400).map(({ origin, site }) => ({ origin, site, right: true })),
       pageBegunMs: nowMs,
       nowMs,
       network: 'home',
@@ -99,6 +99,8 @@ test('beyond the daily quota a site’s further origins share one row, and every
   );
   assert.equal(others?.counts.h2, SITE_DAY_ORIGINS + 500 - (records.length - 1));
   assert.deepEqual([others?.altSvc, others?.address], [null, null], 'nobody’s word is taken for all');
+  for (const { scored, counts } of await ledger.days('evil.test', '2026-11-21'))
+    assert.equal(scored, counts.h2, 'nor has a forecast a row of its own');
   checkInvariants(await dump(ledger));
 });
 

@@ -252,7 +252,7 @@ async function refused(
 ): Promise<Origin[]> {
   const records = tx.objectStore('records');
   const known = await Promise.all(origins.map(async (origin) => records.getKey([origin, site])));
-  const fresh = origins.filter((origin, i) => known[i] === undefined && origin !== OTHER_ORIGINS);
+  const fresh = origins.filter((_, i) => known[i] === undefined);
   if (fresh.length === 0) return [];
   const kept = await records.index('site').count(site);
   const today = await tx.objectStore('days').index('site').count([site, day]);
