@@ -156,6 +156,17 @@ test('of a zone with more addresses than a race tries the first are used, and th
   assert.equal(found.names.untried, 80 - 24);
 });
 
+test('of more alternatives than a race tries the first are used, and the others counted', async (t) => {
+  const { settle } = await testbed(t, zone({ 'a.test': { A: [ONE] } }));
+  const alternatives = Array.from({ length: 10 }, (_, i) => alternative(`9.9.9.${i + 1}`, 443));
+  const found = await settle(query('https://a.test', { alternatives }));
+  assert.deepEqual(
+    placesIn(found).slice(1),
+    alternatives.slice(0, 8).map(({ host }) => `h3 ${host} 443 ${host} alt-svc`),
+  );
+  assert.equal(found.names.untried, 2);
+});
+
 test('for an origin on a port blocked by browsers no question is asked', async (t) => {
   const { settle, asked } = await testbed(t, zone({ 'a.test': { A: [ONE] } }));
   for (const port of [22, 25, 6667]) {
