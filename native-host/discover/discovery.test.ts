@@ -156,7 +156,7 @@ test('of a zone with more addresses than a race tries the first are used, and th
   assert.equal(found.names.untried, 80 - 24);
 });
 
-test('of more alternatives than a race tries the first are used, and the others counted', async (t) => {
+test('of more alternatives or names than a race tries the first are used, and the others counted', async (t) => {
   const { settle } = await testbed(t, zone({ 'a.test': { A: [ONE] } }));
   const alternatives = Array.from({ length: 10 }, (_, i) => alternative(`9.9.9.${i + 1}`, 443));
   const found = await settle(query('https://a.test', { alternatives }));
@@ -165,6 +165,10 @@ test('of more alternatives than a race tries the first are used, and the others 
     alternatives.slice(0, 8).map(({ host }) => `h3 ${host} 443 ${host} alt-svc`),
   );
   assert.equal(found.names.untried, 2);
+  const HTTPS = Array.from({ length: 16 }, (_, i) => ({ target: `s${i}.test` }));
+  const named = await testbed(t, zone({ 'a.test': { A: [ONE], HTTPS } }));
+  // Two for each service and three for the origin, of which 32 are asked.
+  assert.equal((await named.settle(query('https://a.test'))).names.untried, 3);
 });
 
 test('for an origin on a port blocked by browsers no question is asked', async (t) => {
