@@ -43,7 +43,7 @@ async function openOrganisation<Name extends string>(dir: string, origins: Recor
     origins: running.origins,
     caPath: running.caPath,
     /** Options by which a command line reaches the origins. */
-    local: reachLocal(running.caPath, Object.values<RunningOrigin>(running.origins)),
+    reach: (...origins: readonly RunningOrigin[]) => reachLocal(running.caPath, origins),
     server,
     killServer,
     fleet: { server: server.url, bucket: 'fleet', salt, publish: true },
@@ -232,35 +232,35 @@ test('a cold command line begins with what another one learnt, tells it, and the
   dir,
 }) => {
   const organisation = await openOrganisation(dir, ORIGINS);
-  const { fleet, local } = organisation;
+  const { fleet, reach } = organisation;
   const { refuses, works } = organisation.origins;
   const otherSalt = `${dir}/other.salt`;
   writeFileSync(otherSalt, 'those of another one', { mode: 0o600 });
-  const racing = (origin: string) => [origin, ...local];
+  const racing = (each: RunningOrigin) => [each.origin, ...reach(each)];
   try {
     const a = await commandLine(dir, 'a', fleet);
-    const first = await a.race('--fleet', ...racing(refuses.origin));
+    const first = await a.race('--fleet', ...racing(refuses));
     expect(first.complaints).toBe('');
     expect(first.races[0]?.sharedOutcome).toBeUndefined();
     expect(first.races[0]?.startDelayMs).toBe(10);
 
     const b = await commandLine(dir, 'b', fleet);
-    const [told] = (await b.race('--fleet', ...racing(refuses.origin))).races;
+    const [told] = (await b.race('--fleet', ...racing(refuses))).races;
     expect(told?.sharedOutcome).toMatchObject({ h3Failure: 'udp-refused', tcpProtocol: 'h2' });
     expect(told?.startDelayMs).toBe(0);
     expect(told?.trials[0]?.attempts.map(({ protocol }) => protocol)).toContain('h3');
-    const [own] = (await b.race('--fleet', ...racing(refuses.origin))).races;
+    const [own] = (await b.race('--fleet', ...racing(refuses))).races;
     expect(own?.sharedOutcome).toBeUndefined();
     expect(own?.trials[0]?.cacheHit).toBe(true);
-    await b.race('--fleet', ...racing(works.origin));
+    await b.race('--fleet', ...racing(works));
 
     const c = await commandLine(dir, 'c', fleet);
-    const text = await c.run('race', '--fleet', ...racing(refuses.origin));
+    const text = await c.run('race', '--fleet', ...racing(refuses));
     expect(text.stdout.replaceAll(/\s+/g, ' ')).toContain('on a machine of the organisation HTTP/3 failed');
-    const [alone] = (await c.race('--memory', 'none', ...racing(works.origin))).races;
+    const [alone] = (await c.race('--memory', 'none', ...racing(works))).races;
     expect(alone?.sharedOutcome).toBeUndefined();
 
-    const page = await c.run('explain', '--trials', '3', '--network', 'lab', ...racing(works.origin));
+    const page = await c.run('explain', '--trials', '3', '--network', 'lab', ...racing(works));
     expect(page.stdout.replaceAll(/\s+/g, ' ')).toContain('on a machine of the organisation HTTP/3 worked');
     expect(await c.doctor()).toMatchObject({
       state: 'ok',
@@ -270,10 +270,10 @@ test('a cold command line begins with what another one learnt, tells it, and the
     });
 
     const e = await commandLine(dir, 'e', fleet);
-    await e.race('--fleet', ...racing(refuses.origin));
+    await e.race('--fleet', ...racing(refuses));
 
     const stranger = await commandLine(dir, 'stranger', { ...fleet, salt: otherSalt });
-    const [unknown] = (await stranger.race('--fleet', ...racing(refuses.origin))).races;
+    const [unknown] = (await stranger.race('--fleet', ...racing(refuses))).races;
     expect(unknown?.sharedOutcome).toBeUndefined();
     expect(unknown?.startDelayMs).toBe(10);
 
@@ -282,11 +282,11 @@ test('a cold command line begins with what another one learnt, tells it, and the
       state: 'problem',
       text: expect.stringMatching(/the bucket "fleet" cannot be used: .*; 2 outcomes are copied here/),
     });
-    const copied = await e.race('--fleet', ...racing(works.origin));
+    const copied = await e.race('--fleet', ...racing(works));
     expect(copied.complaints).toContain('fleet-unavailable');
     expect(copied.races[0]?.sharedOutcome).toMatchObject({ h3Failure: null });
     const d = await commandLine(dir, 'd', fleet);
-    const [cold] = (await d.race('--fleet', ...racing(works.origin))).races;
+    const [cold] = (await d.race('--fleet', ...racing(works))).races;
     expect(cold?.sharedOutcome).toBeUndefined();
     expect(cold?.trials[0]?.adopted).not.toBeNull();
   } finally {
@@ -298,16 +298,16 @@ test("a survey's cold worker begins with what others learnt if asked, says so in
   dir,
 }) => {
   const organisation = await openOrganisation(dir, ORIGINS);
-  const { fleet, local } = organisation;
+  const { fleet, reach } = organisation;
   const { refuses, works } = organisation.origins;
   const list = `${dir}/list.txt`;
   writeFileSync(list, `${refuses.origin}\n${works.origin}\n`);
   try {
     const crawler = await commandLine(dir, 'crawler', fleet);
-    await crawler.race('--fleet', refuses.origin, ...local);
+    await crawler.race('--fleet', refuses.origin, ...reach(refuses));
     const worker = await commandLine(dir, 'worker', fleet);
     const survey = async (out: string, ...args: string[]) => {
-      const ended = await worker.run('survey', 'run', list, '--out', out, ...args, ...local);
+      const ended = await worker.run('survey', 'run', list, '--out', out, ...args, ...reach(refuses, works));
       expect(ended).toMatchObject({ code: 0, stderr: '' });
       return archived(out);
     };
@@ -324,7 +324,7 @@ test("a survey's cold worker begins with what others learnt if asked, says so in
     expect(told.get(works.origin)?.sharedOutcome).toBeUndefined();
 
     const next = await commandLine(dir, 'next', fleet);
-    const [known] = (await next.race('--fleet', works.origin, ...local)).races;
+    const [known] = (await next.race('--fleet', works.origin, ...reach(works))).races;
     expect(known?.sharedOutcome).toMatchObject({ h3Failure: null });
 
     const noCertificates = await worker.run(

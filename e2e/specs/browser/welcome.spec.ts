@@ -3,7 +3,7 @@
 import { installHelper } from '../../browsers/session.ts';
 import { storedSettings } from '../../browsers/stored.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
-import { expect, exportedReport, test } from '../fixtures.ts';
+import { expect, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 
 const WELCOME = 'welcome/welcome.html';
@@ -107,33 +107,4 @@ test('it opens by itself once, when Photofinish is installed', async ({ open }) 
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });
   await session.restart();
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });
-});
-
-test('without access no page is recorded or forecast, and once there is, none is loading for ever', async ({
-  local,
-  open,
-  kind,
-  dir,
-}) => {
-  test.skip(kind === 'chromium', 'Chromium takes back only what is optional');
-  const session = await open();
-  const welcome = await session.openPage(WELCOME);
-  await expect(welcome.part('helper')).toSay(/^Helper running/);
-  expect(await welcome.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*'] }))).toBe(true);
-  const { origin, host } = local.origins.h2only;
-  const tab = await session.newTab();
-  await tab.goto(origin);
-  const popup = await session.openPopup(tab);
-  await expect(popup.part('verdict')).toSay(/^Photofinish does not have permission for this site/);
-  await welcome.bringToFront();
-  await welcome.find('#access-ask').click();
-  await expect(popup.part('verdict')).toSay(/^Nothing is recorded of this page/);
-  await tab.reload();
-  await expect(popup.part('page-protocol')).toSay('HTTP/2');
-  await popup.tab.bringToFront();
-  await expect
-    .poll(async () =>
-      (await exportedReport(popup, dir)).sites.map(({ site, hitRatio }) => [site, hitRatio.of]),
-    )
-    .toEqual([[host, 1]]);
 });

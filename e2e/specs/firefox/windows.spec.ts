@@ -1,12 +1,12 @@
-// Private windows and container tabs in Firefox. In private windows it denies the extension's pages all databases, and
-// with history disabled the background too; options work nevertheless. Visits in containers never start automatic
-// races.
+// Private windows, container tabs, and access to sites that is withdrawn, in Firefox. In private windows it denies the
+// extension's pages all databases, and with history disabled the background too; options work nevertheless. Visits in
+// containers never start automatic races.
 import { join } from 'node:path';
 import { type Tab, until } from '../../browsers/browser.ts';
 import { launchFirefox } from '../../browsers/firefox.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { TOP } from '../../scratch.ts';
-import { expect, test } from '../fixtures.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
 import { chooseRaceTime, expectStored, racedModes, servedTest } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
@@ -84,4 +84,31 @@ containerTest('no container starts a race', async ({ open, served, dir }) => {
   await (await session.newTab()).goto(`${h2only.origin}/page?resources=1`);
   await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
   expect(served.seen.filter(({ origin, path }) => origin === both.origin && path === '/')).toEqual([]);
+});
+
+test('without access no page is recorded or forecast, and once there is, none is loading for ever', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const welcome = await session.openPage('welcome/welcome.html');
+  await expect(welcome.part('helper')).toSay(/^Helper running/);
+  expect(await welcome.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*'] }))).toBe(true);
+  const { origin, host } = local.origins.h2only;
+  const tab = await session.newTab();
+  await tab.goto(origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('verdict')).toSay(/^Photofinish does not have permission for this site/);
+  await welcome.bringToFront();
+  await welcome.find('#access-ask').click();
+  await expect(popup.part('verdict')).toSay(/^Nothing is recorded of this page/);
+  await tab.reload();
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await popup.tab.bringToFront();
+  await expect
+    .poll(async () =>
+      (await exportedReport(popup, dir)).sites.map(({ site, hitRatio }) => [site, hitRatio.of]),
+    )
+    .toEqual([[host, 1]]);
 });
