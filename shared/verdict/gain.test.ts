@@ -11,6 +11,7 @@ import {
   gainMsOf,
   rangeText,
   resultText,
+  shownGainMs,
   unclearText,
 } from './gain.ts';
 
@@ -119,6 +120,13 @@ test('a difference alone says which way it goes', () => {
   const slower = gain(4.961, 2.402, 'h2', -3.2, -1.1);
   assert.deepEqual([gainMsOf(slower), resultText(slower)], [-2.559, '2.6 ms slower']);
   assert.equal(resultText(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '2.6 ms faster');
+});
+
+test('gains are ordered as they are displayed, although the times before rounding differ the other way', () => {
+  const [more, less] = [gain(2.04, 3.36, 'h3', 0.2, 2.4), gain(2.06, 3.42, 'h3', 0.2, 2.4)];
+  assert.deepEqual([resultText(more), resultText(less)], ['1.4 ms faster', '1.3 ms faster']);
+  assert.ok(shownGainMs(more) > shownGainMs(less));
+  assert.ok(shownGainMs(gain(3.36, 2.04, 'h2', -2.4, -0.2)) < shownGainMs(gain(2, 2.1, null, -1, 1)));
 });
 
 test('for any measurement: a clear difference is shown, and equals that of the times beside it', () => {

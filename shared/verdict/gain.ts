@@ -63,6 +63,13 @@ function shownDifferenceMs({ h3Ms, h2Ms }: Gain, stepMs: number): number {
   return Math.abs(Math.round(h2Ms / stepMs) - Math.round(h3Ms / stepMs)) * stepMs;
 }
 
+/** The gain of HTTP/3 as displayed, in milliseconds, so that an order by it is the order that is seen; 0: none is clear. */
+export function shownGainMs(gain: Gain): number {
+  if (gain.quicker === null) return 0;
+  const differenceMs = shownDifferenceMs(gain, gainStepMs(gain));
+  return gain.quicker === 'h3' ? differenceMs : -differenceMs;
+}
+
 /** The clear difference in words. Null: there is none. */
 export function differenceText(gain: Gain): string | null {
   if (gain.quicker === null) return null;

@@ -4,7 +4,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/statistics';
 import { addCounts, NO_REQUESTS, type ProtocolCounts, requestsIn } from '@photofinish/shared/report/adoption';
-import { gainMsOf } from '@photofinish/shared/verdict/gain';
+import { shownGainMs } from '@photofinish/shared/verdict/gain';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
@@ -90,7 +90,7 @@ const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'no
 /** By the clear gain of HTTP/3; unclear ones count as zero. */
 function raceRank(race: OriginRace): Rank {
   const comparison = comparisonOf(race);
-  return comparison === null ? null : (gainMsOf(comparison) ?? 0);
+  return comparison === null ? null : shownGainMs(comparison);
 }
 
 /** The sort value of an origin's row, or a folded site's: what it shows. */
