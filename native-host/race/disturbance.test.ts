@@ -20,10 +20,16 @@ import { race } from '../testing/race.ts';
 function testbed() {
   let nowMs = 0;
   let suspendedMs = 0;
+  let setMs = 0;
+  let uptimeReads = 0;
   let due: { readonly atMs: number; readonly run: () => void } | null = null;
   const watch = latenessMeter({
     nowMs: () => nowMs,
-    uptimeMs: () => 5000 + nowMs + suspendedMs,
+    epochMs: () => setMs + nowMs + suspendedMs,
+    uptimeMs() {
+      uptimeReads += 1;
+      return 5000 + nowMs + suspendedMs;
+    },
     after(delayMs, run) {
       due = { atMs: nowMs + delayMs, run };
       return () => {
@@ -40,6 +46,10 @@ function testbed() {
     suspend(ms: number) {
       suspendedMs += ms;
     },
+    setClock(ms: number) {
+      setMs += ms;
+    },
+    uptimeReads: () => uptimeReads,
     /** Fires the timer this many milliseconds after it was due. */
     fire(lateByMs: number) {
       assert.ok(due, 'the timer is set');
@@ -90,6 +100,21 @@ test('while the machine was suspended nothing was received, although the clock s
   suspend(600_000);
   assert.equal(disturbed(failed('udp-timeout'), early.read()), 'outcome');
   assert.deepEqual(watch().read(), NONE, 'a race after it is not concerned');
+});
+
+test('a clock that is set is no suspension, and the uptime is read again only then', () => {
+  const { watch, pass, setClock, uptimeReads } = testbed();
+  const late = watch();
+  for (let i = 0; i < 10; i += 1) {
+    pass(1);
+    assert.deepEqual(late.read(), NONE);
+  }
+  assert.equal(uptimeReads(), 1);
+  for (const ms of [3_600_000, -7_200_000]) {
+    setClock(ms);
+    assert.deepEqual(late.read(), NONE);
+  }
+  assert.equal(uptimeReads(), 3);
 });
 
 test('no timer runs while there is no watch', () => {

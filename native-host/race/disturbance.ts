@@ -27,6 +27,8 @@ export type WatchLateness = () => LatenessWatch;
 
 interface LatenessParts {
   readonly nowMs: () => number;
+  /** Milliseconds since the epoch: this clock goes on during a suspend too, and is cheaper to read than the uptime. */
+  readonly epochMs: () => number;
   /** Milliseconds since the machine started, including those in which it was suspended. */
   readonly uptimeMs: () => number;
   /** Calls `run` after `delayMs`, without keeping the process alive; returns how to cancel it. */
@@ -55,18 +57,28 @@ interface LatenessState {
 }
 
 /** A meter with one repeating timer that runs while there is any watch, shared by all of them. */
-export function latenessMeter({ nowMs, uptimeMs, after }: LatenessParts): WatchLateness {
+export function latenessMeter({ nowMs, epochMs, uptimeMs, after }: LatenessParts): WatchLateness {
   const watched = new Set<LatenessState>();
   let dueMs = 0;
   let forget: (() => void) | null = null;
+  let ahead: { readonly epochAheadMs: number; readonly uptimeAheadMs: number } | null = null;
 
   /** For a delay that began before the watch, the watch counts only its own part. */
   function lateMs({ beganMs }: LatenessState, atMs: number): number {
     return Math.max(0, atMs - Math.max(dueMs, beganMs) - GRANULARITY_MS);
   }
 
-  /** How far the uptime is ahead of the monotonic clock. */
-  const aheadMs = (): number => uptimeMs() - nowMs();
+  /**
+   * How far the uptime is ahead of the monotonic clock. Systems read it from a file, so it is read again only once the
+   * wall clock has moved against the monotonic one; that alone may be a clock that was set.
+   */
+  function aheadMs(): number {
+    const atMs = nowMs();
+    const epochAheadMs = epochMs() - atMs;
+    if (ahead === null || Math.abs(epochAheadMs - ahead.epochAheadMs) >= MIN_SUSPENDED_MS / 2)
+      ahead = { epochAheadMs, uptimeAheadMs: uptimeMs() - atMs };
+    return ahead.uptimeAheadMs;
+  }
 
   /** For how long the machine was suspended: peers have then given up, and the network is not back at once. */
   function suspendedMs(state: LatenessState): number {
@@ -114,6 +126,7 @@ export function latenessMeter({ nowMs, uptimeMs, after }: LatenessParts): WatchL
 /** The meter of this process's event loop. */
 export const watchEventLoop: WatchLateness = latenessMeter({
   nowMs: systemClock.nowMs,
+  epochMs: systemClock.epochMs,
   uptimeMs: () => uptime() * 1000,
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs).unref();
