@@ -9,6 +9,7 @@ import { printable } from '../web/untrusted.ts';
 import { type Counts, modesOf, PROTOCOL_COLUMNS, type Report } from './report.ts';
 import { gainOf, newestComparison } from './report-compare.ts';
 import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
+import { networkName } from './report-text.ts';
 
 /**
  * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"), including full-width forms, at the
@@ -82,8 +83,7 @@ function rangeCells(gain: DiffGain | null): Cell[] {
  * it. `quicker` distinguishes the two: it is `h3`, that protocol or `none`, and empty if nothing was measured.
  */
 export function reportToCsv(report: Report): string {
-  const { browser, network, networkNames = {}, period, createdAt } = report;
-  const nameOf = (label: string) => (Object.hasOwn(networkNames, label) ? networkNames[label] : undefined);
+  const { browser, network, networkNames, period, createdAt } = report;
   const conditions = [
     browser.name,
     browser.version,
@@ -91,10 +91,10 @@ export function reportToCsv(report: Report): string {
     period.from,
     period.to,
     createdAt,
-    nameOf(network) ?? '',
+    networkName(network, networkNames) ?? '',
   ];
   const counted = report.networks ?? [network];
-  const countedNames = counted.flatMap((label) => nameOf(label) ?? []).join('; ');
+  const countedNames = counted.flatMap((label) => networkName(label, networkNames) ?? []).join('; ');
   const columns = ['site', 'origin', ...PROTOCOLS, 'hidden', 'bytes', ...VERDICT, 'races', ...GAIN];
   const rows = report.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => {

@@ -4,9 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { micromark } from 'micromark';
-import { gfm, gfmHtml } from 'micromark-extension-gfm';
-import { anyReport } from '../testing/reports.ts';
+import { anyReport, renderedMarkdown } from '../testing/reports.ts';
 import type { Origin } from '../web/origin.ts';
 import { DIFF_FORMATS, REPORT_FORMATS } from './formats.ts';
 import type { Report, ReportSite } from './report.ts';
@@ -31,19 +29,11 @@ const hostile: Report = {
 const hostileSite: Report = { ...hostile, sites: hostile.sites.map((site) => ({ ...site, site: HOSTILE })) };
 const diff = compareReports(report(), hostileSite);
 
-function rendered(markdown: string): string {
-  return micromark(markdown, {
-    extensions: [gfm()],
-    htmlExtensions: [gfmHtml()],
-    allowDangerousHtml: true,
-    allowDangerousProtocol: true,
-  });
-}
 const PLAIN = /<(?!\/?(h2|p|table|thead|tbody|tr|th|td|code|strong|ul|li)>)/;
 
 test('hostile names and verdicts are text in every Markdown format', () => {
   for (const markdown of [reportToMarkdown(hostileSite), reportDiffToMarkdown(diff)])
-    assert.doesNotMatch(rendered(markdown), PLAIN);
+    assert.doesNotMatch(renderedMarkdown(markdown), PLAIN);
 });
 
 test('hostile names and verdicts are text in the page of a comparison, which can load nothing', () => {

@@ -2,18 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { micromark } from 'micromark';
-import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { renderedMarkdown } from '../testing/reports.ts';
 import { markdownCode, markdownTable, markdownText } from './markdown.ts';
-
-function rendered(markdown: string): string {
-  return micromark(markdown, {
-    extensions: [gfm()],
-    htmlExtensions: [gfmHtml()],
-    allowDangerousHtml: true,
-    allowDangerousProtocol: true,
-  });
-}
 
 function textOf(html: string): string {
   const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
@@ -73,7 +63,7 @@ const anyText = fc.oneof(
 test('nothing in a paragraph is markup, and all words are there', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const html = rendered(`x ${markdownText(text)} y`);
+      const html = renderedMarkdown(`x ${markdownText(text)} y`);
       assert.match(html, /^<p>x [^<]* y<\/p>$|^<p>x {2}y<\/p>$|^<p>x y<\/p>$/);
       const bare = (words: string) =>
         words.replace(/[\s\u2060]|[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '');
@@ -86,7 +76,7 @@ test('a cell stays one cell, as text or as code', () => {
   fc.assert(
     fc.property(anyText, anyText, (a, b) => {
       const table = markdownTable(['A', 'B', 'C'], [[markdownText(a), markdownCode(b), 'end']]);
-      const html = rendered(table.join('\n'));
+      const html = renderedMarkdown(table.join('\n'));
       assert.equal(html.match(/<td>/g)?.length, 3, html);
       assert.match(html, /<td>end<\/td>/);
       assert.doesNotMatch(html, /<(?!\/?(table|thead|tbody|tr|th|td|code)>)/);

@@ -27,9 +27,14 @@ export function browserText({ name, version }: Report['browser']): string {
 /** Names of networks by their labels, if a report has them. */
 export type NetworkNames = Report['networkNames'];
 
+/** The name of a network; undefined: it has none. Its label may be the name of a property that every object has. */
+export function networkName(network: string, names: NetworkNames = {}): string | undefined {
+  return Object.hasOwn(names, network) ? names[network] : undefined;
+}
+
 /** A network by its name, with its label if another one has the same name, or else its label. */
 export function networkText(network: string, names: NetworkNames = {}): string {
-  const name = Object.hasOwn(names, network) ? names[network] : undefined;
+  const name = networkName(network, names);
   if (name !== undefined) {
     const isShared = Object.entries(names).some(([other, its]) => other !== network && its === name);
     return isShared ? `${name} (${network})` : name;

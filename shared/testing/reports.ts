@@ -1,5 +1,8 @@
-// Reports of every kind for property tests: any counts, verdicts, sites, networks and races; and one of version 1.
+// Reports of every kind for property tests: any counts, verdicts, sites, networks and races; and one of version 1. And
+// Markdown as readers see it.
 import fc from 'fast-check';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin, ReportSite } from '../report/report.ts';
 import { OBSERVATION_MODES } from '../web/observation.ts';
@@ -72,3 +75,13 @@ export const anyReport: fc.Arbitrary<Report> = fc
 
 /** A report of version 1, written by the last program of that version: its verdicts, and those of its races, are text. */
 export const REPORT_1 = report1;
+
+/** The HTML that GitHub's dialect of Markdown becomes, with nothing taken out of it for safety. */
+export function renderedMarkdown(markdown: string): string {
+  return micromark(markdown, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+    allowDangerousProtocol: true,
+  });
+}
