@@ -20,7 +20,7 @@ function isRequest(message: StoreRequest | undefined): message is StoreRequest {
   return (message?.type === 'stored' || message?.type === 'store') && STORE_KEYS.includes(message.key);
 }
 
-async function responseOf(store: Store, request: StoreRequest): Promise<StoreAnswer> {
+async function answerOf(store: Store, request: StoreRequest): Promise<StoreAnswer> {
   const { type, key } = request;
   try {
     const stored = await (type === 'stored'
@@ -51,7 +51,7 @@ export function openStore(): Store {
   });
   chrome.runtime.onMessage.addListener((message, from, respond: (answer: StoreAnswer) => void) => {
     if (!isRequest(message) || !isOwnPage(from)) return false;
-    void responseOf(store, message).then(respond);
+    void answerOf(store, message).then(respond);
     return true;
   });
   return store;
