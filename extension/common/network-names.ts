@@ -16,11 +16,15 @@ const KEY = 'network-names';
 
 const network = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 export const namesSchema = v.record(network, networkNameSchema);
-const storedSchema = v.object({
-  names: v.fallback(namesSchema, {}),
-  /** Changes made here that the helper has not received; null removes a name. */
-  untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
-});
+const NO_NAMES = { names: {}, untold: {} };
+const storedSchema = v.fallback(
+  v.object({
+    names: v.fallback(namesSchema, {}),
+    /** Changes made here that the helper has not received; null removes a name. */
+    untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
+  }),
+  NO_NAMES,
+);
 type StoredNames = v.InferOutput<typeof storedSchema>;
 
 /** Names by network key. */
@@ -32,8 +36,7 @@ export function areOtherNetworks(one: string, other: string): boolean {
 }
 
 function read(stored: unknown): StoredNames {
-  const parsed = v.safeParse(storedSchema, stored);
-  return parsed.success ? parsed.output : { names: {}, untold: {} };
+  return v.parse(storedSchema, stored);
 }
 
 const namesOf = ({ names }: StoredNames): NetworkNames => new Map(Object.entries(names));
@@ -67,15 +70,16 @@ function without<Value>(record: Readonly<Record<string, Value>>, key: string): R
   return Object.fromEntries(Object.entries(record).filter(([other]) => other !== key));
 }
 
-function named(names: StoredNames['names'], key: string, name: string | null): StoredNames['names'] {
-  return name === null ? without(names, key) : { ...names, [key]: name };
+function withChanges(names: StoredNames['names'], changes: StoredNames['untold']): StoredNames['names'] {
+  const changed = Object.entries({ ...names, ...changes });
+  return Object.fromEntries(changed.flatMap(([key, name]) => (name === null ? [] : [[key, name]])));
 }
 
 /** Names a network, or removes its name; the helper is informed when it answers. Rejects for an invalid name. */
 export async function nameNetwork(store: ChangeableStore, key: string, name: string | null): Promise<void> {
   const checked = name === null ? null : v.parse(networkNameSchema, name);
   await change(store, ({ names, untold }) => ({
-    names: named(names, key, checked),
+    names: withChanges(names, { [key]: checked }),
     untold: { ...untold, [key]: checked },
   }));
 }
@@ -95,7 +99,7 @@ export async function addNames(
 
 /** Forgets every name; the helper forgets its own when it is wiped. */
 export async function forgetNames(store: ChangeableStore): Promise<void> {
-  await change(store, () => ({ names: {}, untold: {} }));
+  await change(store, () => NO_NAMES);
 }
 
 /** The part of the helper that is used. */
@@ -122,17 +126,9 @@ export async function agreeOnNames(store: ChangeableStore, helper: NamingHelper)
     );
   }
   const networks = await helper.networks();
-  await change(store, ({ untold }) => {
-    const names = networks.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
-    const pending = Object.entries(untold);
-    return {
-      names: pending.reduce<StoredNames['names']>(
-        (all, [key, name]) => named(all, key, name),
-        v.parse(namesSchema, Object.fromEntries(names)),
-      ),
-      untold,
-    };
-  });
+  const theirs = withChanges({}, Object.fromEntries(networks.map(({ network, name }) => [network, name])));
+  const names = v.parse(namesSchema, theirs);
+  await change(store, ({ untold }) => ({ names: withChanges(names, untold), untold }));
 }
 
 /** How a network is displayed: its name, with its key if another has the same name, or else its key. */
