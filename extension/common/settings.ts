@@ -55,11 +55,7 @@ export const SETTINGS_VERSION = MIGRATIONS.length + 1;
 
 const storedSchema = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  settings: v.pipe(
-    v.unknown(),
-    v.check((stored) => typeof stored === 'object' && stored !== null),
-    v.transform((stored) => stored as Readonly<Record<string, unknown>>),
-  ),
+  settings: v.record(v.string(), v.unknown()),
 });
 
 type VersionedSettings = v.InferOutput<typeof storedSchema>;

@@ -91,11 +91,6 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   prefetch: 'pagePrefetched',
 };
 
-/** No advertisement was seen, and not all could have been. */
-function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
-  return record !== undefined && record.altSvc === null && missesAdvertisements(record.modes);
-}
-
 /** The newest advertisement to the browser; null: none, or it had expired by its newest response or the race. */
 function currentAdvertisement(record: OriginRecord | undefined, race: OriginRace | undefined): string | null {
   return record === undefined ? null : advertisementAt(record, Math.max(record.lastSeenMs, race?.atMs ?? 0));
@@ -212,8 +207,9 @@ function evidenceFromBrowser(
 
 /** No advertisement was seen: in which responses. */
 function silenceOf(record: OriginRecord | undefined): SharedMessageKey {
-  if (!mayAdvertiseUnseen(record)) return 'pageNotAdvertised';
-  return record?.altSvcRead ? 'pageStoredNotAdvertised' : 'pageAdvertisementUnseen';
+  const mayBeUnseen = record?.altSvc === null && missesAdvertisements(record.modes);
+  if (!mayBeUnseen) return 'pageNotAdvertised';
+  return record.altSvcRead ? 'pageStoredNotAdvertised' : 'pageAdvertisementUnseen';
 }
 
 /** What can be said without a race if the browser's own record explains nothing. */

@@ -11,13 +11,7 @@ export type Adoption = v.InferOutput<typeof adoptionSchema>;
 export const NO_ADOPTION: Adoption = { h3: 0, known: 0, hidden: 0 };
 
 /** Requests by protocol, over the network only. */
-export interface ProtocolCounts {
-  readonly h3: number;
-  readonly h2: number;
-  readonly 'http/1.1': number;
-  readonly 'http/1.0': number;
-  readonly unknown: number;
-}
+export type ProtocolCounts = Readonly<Record<Protocol, number>>;
 export const NO_REQUESTS: ProtocolCounts = { h3: 0, h2: 0, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 };
 
 /** Counts one more request; anything not delivered by the network leaves the counts unchanged. */
