@@ -1,7 +1,7 @@
 // The photo finish as data: two lanes on one time axis, derived from a race and drawn elsewhere (SVG, text). Flags may
 // be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
 
-import { catalogLanguage, getMessage } from '../language/catalog.ts';
+import { catalogLanguage, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
 import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
 import type { Attempt, OriginRace, Trial } from '../race/outcome.ts';
@@ -207,6 +207,33 @@ export function laneText(lane: Lane): string {
     case 'absent':
       return getMessage('finishAbsent');
   }
+}
+
+/** The columns of a table of a race's numbers. */
+export const LANE_COLUMNS = [
+  'reportProtocol',
+  'reportOutcome',
+  'reportStarted',
+  'reportTransport',
+  'reportEstablished',
+  'reportFirstByte',
+  'reportFinished',
+  'reportTrials',
+] as const satisfies readonly SharedMessageKey[];
+
+/** A lane's numbers, by column. */
+export function laneNumbers(lane: Lane): string[] {
+  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
+  return [
+    PROTOCOL_NAMES[lane.protocol],
+    lane.state === 'established' ? getMessage('reportEstablishedState') : laneText(lane),
+    ms(lane.state === 'absent' ? null : lane.startMs),
+    ms(lane.transportMs),
+    lane.establishedMs === null ? '–' : laneText(lane),
+    ms(lane.firstByteMs),
+    getMessage('countOf', { part: lane.established, whole: lane.tried }),
+    lane.trialsMs.map((each) => formatMs(each)).join(', ') || '–',
+  ];
 }
 
 function laneSentence(lane: Lane): string {

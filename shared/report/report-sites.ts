@@ -2,14 +2,13 @@
 // sites with the most requests are shown in full with their busiest origins, as many as fit, and all others are
 // counted, so that every total still adds up.
 
-import { type Lane, laneText, photoFinish } from '../drawing/photo-finish.ts';
+import { LANE_COLUMNS, laneNumbers, photoFinish } from '../drawing/photo-finish.ts';
 import { markOf } from '../drawing/svg.ts';
 import { getMessage } from '../language/catalog.ts';
-import { formatMs } from '../language/markup.ts';
 import type { OriginRace } from '../race/outcome.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import { hiddenCountText, type ObservationModes } from '../web/observation.ts';
-import { PROTOCOL_NAMES, protocolName } from '../web/protocol.ts';
+import { protocolName } from '../web/protocol.ts';
 import {
   type Article,
   adoptionValue,
@@ -45,22 +44,6 @@ import {
 import { totalAdoption } from './report-compare.ts';
 import { foreignLanguage, type NetworkNames, networkText } from './report-text.ts';
 
-const TIMES = ['reportStarted', 'reportTransport', 'reportEstablished', 'reportFirstByte'] as const;
-
-function laneRow(lane: Lane): Row {
-  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
-  return [
-    PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? getMessage('reportEstablishedState') : laneText(lane),
-    ms(lane.state === 'absent' ? null : lane.startMs),
-    ms(lane.transportMs),
-    lane.establishedMs === null ? '–' : laneText(lane),
-    ms(lane.firstByteMs),
-    getMessage('countOf', { part: lane.established, whole: lane.tried }),
-    lane.trialsMs.map((each) => formatMs(each)).join(', ') || '–',
-  ];
-}
-
 /** One race, its photo finish beside its numbers; `id` is unique on the page. */
 function raceFigure(race: OriginRace, id: string, names: NetworkNames): Figure {
   const at: Value = { kind: 'instant', at: race.atMs };
@@ -78,12 +61,13 @@ function raceFigure(race: OriginRace, id: string, names: NetworkNames): Figure {
     result?.winner === null ? undefined : 'strong',
   );
   const ended = message ? [getMessage('reportEndedEarly', { message })] : [];
+  const titles = LANE_COLUMNS.map((key) => getMessage(key));
   const heads = [
-    ...columns('text', getMessage('reportProtocol'), getMessage('reportOutcome')),
-    ...columns('number', ...TIMES.map((key) => getMessage(key)), getMessage('reportFinished')),
-    ...columns('trials', getMessage('reportTrials')),
+    ...columns('text', ...titles.slice(0, 2)),
+    ...columns('number', ...titles.slice(2, -1)),
+    ...columns('trials', ...titles.slice(-1)),
   ];
-  const numbers = table('lanes', heads, finish.lanes.map(laneRow));
+  const numbers = table('lanes', heads, finish.lanes.map(laneNumbers));
   return { kind: 'figure', id, finish, lines: [shown, head, ...ended], table: numbers };
 }
 

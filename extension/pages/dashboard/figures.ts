@@ -2,12 +2,9 @@
 // move through its values, a legend, and a table of the same numbers; and a race with its photo finish. Time and numbers
 // run left to right in every language.
 
-import { type Lane, laneText, photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { LANE_COLUMNS, laneNumbers, photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
-import { formatNumber } from '@photofinish/shared/language/catalog';
-import { formatMs } from '@photofinish/shared/language/markup';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg, setText } from '../ui/elements.ts';
 import { raceCauseText } from '../ui/format.ts';
@@ -167,19 +164,6 @@ export function createFigure(host: HTMLElement) {
 const DRAWING_PX = 560;
 let drawn = 0;
 
-function laneNumbers(lane: Lane): string[] {
-  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
-  return [
-    PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? getMessage('dashboardLaneEstablished') : laneText(lane),
-    ms(lane.state === 'absent' ? null : lane.startMs),
-    lane.establishedMs === null ? '–' : laneText(lane),
-    ms(lane.firstByteMs),
-    `${formatNumber(lane.established)} / ${formatNumber(lane.tried)}`,
-    lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
-  ];
-}
-
 /** The race as a figure; for a race that could not be run, the reason. */
 export function raceFigure(race: OriginRace): HTMLElement {
   const when = `${instantText(race.atMs)} · ${modeText(race.mode)} · ${networkText(race.network)}`;
@@ -197,15 +181,7 @@ export function raceFigure(race: OriginRace): HTMLElement {
   const title = make(finish.result?.winner === null ? 'span' : 'strong', '', result);
   const caption = make('figcaption', '', title, make('span', 'what', when));
   const table = make('table', 'small');
-  const head = [
-    getMessage('dashboardProtocol'),
-    getMessage('dashboardOutcome'),
-    getMessage('dashboardStarted'),
-    getMessage('dashboardEstablished'),
-    getMessage('dashboardFirstByte'),
-    getMessage('dashboardFinished'),
-    getMessage('dashboardTrials'),
-  ];
+  const head = LANE_COLUMNS.map((key) => getMessage(key));
   writeTable(table, { head, rows: finish.lanes.map(laneNumbers) });
   return make('figure', 'race', drawing, caption, numbersOf(table));
 }
