@@ -6,7 +6,7 @@ import { formatMs, formatMsTo } from '../language/markup.ts';
 import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
 import type { Attempt, OriginRace, Trial } from '../race/outcome.ts';
 import { comparisonOf, median, type RacedComparison, wholePairs } from '../race/statistics.ts';
-import { type AttemptErrorCode, type Mode, TRANSPORTS, type TransportName } from '../race/terms.ts';
+import type { AttemptErrorCode, Mode, TransportName } from '../race/terms.ts';
 import { attemptErrorText } from '../verdict/codes.ts';
 import { differenceText, gainStepMs, unclearText } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
@@ -68,8 +68,8 @@ export function photoFinish(race: OriginRace): PhotoFinish {
   // Only whole pairs are compared, so they determine the lanes.
   const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
   const stepMs = comparison === null ? null : gainStepMs(comparison);
-  const [h3, h2] = TRANSPORTS.map((transport) => ({ ...laneOf(trials, transport, race.mode), stepMs }));
-  const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
+  const lane = (transport: TransportName) => ({ ...laneOf(trials, transport, race.mode), stepMs });
+  const lanes = [lane('h3'), lane('h2')] as const;
   const result = comparison === null ? null : resultOf(comparison, lanes);
   return finishOf(race.mode, lanes, result, captionOf(race));
 }

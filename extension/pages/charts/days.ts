@@ -6,13 +6,14 @@ export function dayStartMs(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
+function dateText(day: string, parts: Intl.DateTimeFormatOptions, withYear: boolean): string {
+  const options = { ...parts, year: withYear ? 'numeric' : undefined, timeZone: 'UTC' } as const;
+  return new Intl.DateTimeFormat(catalogLanguage(), options).format(dayStartMs(day));
+}
+
 /** A day in the reader's language, with its year only on request. */
 export function dayText(day: string, withYear: boolean): string {
-  const options = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
-  return new Intl.DateTimeFormat(
-    catalogLanguage(),
-    withYear ? { ...options, year: 'numeric' } : options,
-  ).format(dayStartMs(day));
+  return dateText(day, { day: 'numeric', month: 'short' }, withYear);
 }
 
 export interface DayTick {
@@ -23,12 +24,6 @@ export interface DayTick {
 
 /** Up to this number of days, single days or weeks are labelled; beyond it, months. */
 const MAX_DAYS_BY_WEEK = 62;
-
-function monthText(day: string, withYear: boolean): string {
-  const month = { month: 'short', timeZone: 'UTC' } as const;
-  const options = withYear ? { ...month, year: 'numeric' as const } : month;
-  return new Intl.DateTimeFormat(catalogLanguage(), options).format(dayStartMs(day));
-}
 
 /** Days that get a label, at most `most` of them at even distances: single days, weeks, or first days of months. */
 export function dayTicks(days: readonly string[], most: number): DayTick[] {
@@ -41,7 +36,7 @@ export function dayTicks(days: readonly string[], most: number): DayTick[] {
       const year = day.slice(0, 4);
       // January may be among those without a label.
       const begins = day.startsWith('01', 5) || (shown[i - 1]?.day ?? year) < year;
-      return { index, label: monthText(day, begins) };
+      return { index, label: dateText(day, { month: 'short' }, begins) };
     });
   }
   const every = [1, 2, 7, 14, 28].find((step) => days.length / step <= limit) ?? days.length;

@@ -61,14 +61,8 @@ export function ecdfAxisMs(series: readonly EcdfSeries[]): number {
 
 /** How many of the sorted values are at most `ms`. */
 export function countUpTo(sorted: readonly number[], ms: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) <= ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const beyond = sorted.findIndex((value) => value > ms);
+  return beyond === -1 ? sorted.length : beyond;
 }
 
 /** The horizontal positions of times. */

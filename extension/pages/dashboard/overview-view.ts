@@ -40,16 +40,16 @@ const BASIS_WORDS: Record<Basis, Readonly<Record<'headline' | 'perDay' | 'nothin
   },
 };
 
-/** A chart by day as a figure, which starts at the newest day with data; `textOf` is null for a day without any. */
-function dayDrawing(
-  chart: Omit<ShareChart, 'widthPx'>,
-  {
-    textOf,
-    ...more
-  }: Pick<Drawing, 'legend' | 'table' | 'nothing'> & {
-    readonly textOf: (index: number) => string | null;
-  },
-): Drawing {
+/** What a chart by day says beside its drawing. */
+interface DayTexts extends Pick<Drawing, 'legend' | 'nothing'> {
+  /** The columns of the table, after that of the day. */
+  readonly head: readonly string[];
+  /** A day in words, and its cells in the table; null if it has no data. */
+  readonly textsOf: (index: number) => { readonly words: string; readonly cells: readonly string[] } | null;
+}
+
+/** A chart by day as a figure, which starts at the newest day with data. */
+function dayDrawing(chart: Omit<ShareChart, 'widthPx'>, { head, textsOf, ...more }: DayTexts): Drawing {
   const count = chart.days.length;
   const newest = chart.values.findLastIndex((value) => value !== null);
   return {
@@ -61,11 +61,18 @@ function dayDrawing(
     indexAt: (x, widthPx) => shareChartIndex(widthPx, count, x),
     readout(index) {
       const day = dayText(chart.days[index] ?? '', true);
-      const words = textOf(index);
-      return words === null
+      const texts = textsOf(index);
+      return texts === null
         ? getMessage('dashboardDayNothing', { day })
-        : getMessage('dashboardDayText', { day, words });
+        : getMessage('dashboardDayText', { day, words: texts.words });
     },
+    table: () => ({
+      head: [getMessage('dashboardDay'), ...head],
+      rows: chart.days.flatMap((day, index) => {
+        const texts = textsOf(index);
+        return texts === null ? [] : [[day, ...texts.cells]];
+      }),
+    }),
     scrubLabel: getMessage('dashboardDay'),
     ...more,
   };
@@ -98,10 +105,19 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       }),
     },
     {
-      textOf(index) {
+      head: [
+        'HTTP/3',
+        getMessage('dashboardLegendOlder'),
+        getMessage('dashboardHidden'),
+        getMessage('dashboardLegendLine'),
+      ],
+      textsOf(index) {
         const value = adoption[index];
         if (value == null || value.known + value.hidden === 0) return null;
-        return adoptionText(value, modesAt(index));
+        const { h3, known } = value;
+        const hidden = hiddenCountText(value.hidden, modesAt(index));
+        const cells = [...[h3, known - h3].map(formatNumber), hidden, percentText(h3, known)];
+        return { words: adoptionText(value, modesAt(index)), cells };
       },
       legend: [
         { swatch: bandSwatch('h3', `${id}-l3`), words: getMessage('dashboardLegendH3') },
@@ -109,22 +125,6 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
         { swatch: bandSwatch('hidden', `${id}-lh`), words: getMessage('dashboardLegendHidden') },
         { swatch: lineSwatch(), words: getMessage('dashboardLegendLine') },
       ],
-      table: () => ({
-        head: [
-          getMessage('dashboardDay'),
-          'HTTP/3',
-          getMessage('dashboardLegendOlder'),
-          getMessage('dashboardHidden'),
-          getMessage('dashboardLegendLine'),
-        ],
-        rows: days.flatMap((day, i) => {
-          const value = adoption[i];
-          if (value == null || value.known + value.hidden === 0) return [];
-          const { h3, known } = value;
-          const hidden = hiddenCountText(value.hidden, modesAt(i));
-          return [[day, ...[h3, known - h3].map(formatNumber), hidden, percentText(h3, known)]];
-        }),
-      }),
       nothing: counted === 0 ? getMessage(nothing) : null,
     },
   );
@@ -182,27 +182,18 @@ function ratioDrawing(
       description: getMessage(words.description, { words: ratioText(sum, words) }),
     },
     {
-      textOf(index) {
+      head: [getMessage(words.hits), getMessage(words.perDay), getMessage('dashboardShare')],
+      textsOf(index) {
         const ratio = ratios[index];
-        return ratio == null || ratio.of === 0 ? null : ratioText(ratio, words);
+        if (ratio == null || ratio.of === 0) return null;
+        const { hits, of } = ratio;
+        const cells = [formatNumber(hits), formatNumber(of), percentText(hits, of)];
+        return { words: ratioText(ratio, words), cells };
       },
       legend:
         reference === null
           ? []
           : [{ swatch: lineSwatch(true), words: getMessage('dashboardFirefoxWhat', { percent }) }],
-      table: () => ({
-        head: [
-          getMessage('dashboardDay'),
-          getMessage(words.hits),
-          getMessage(words.perDay),
-          getMessage('dashboardShare'),
-        ],
-        rows: days.flatMap((day, i) => {
-          const ratio = ratios[i];
-          if (ratio == null || ratio.of === 0) return [];
-          return [[day, formatNumber(ratio.hits), formatNumber(ratio.of), percentText(ratio.hits, ratio.of)]];
-        }),
-      }),
       nothing: sum.of === 0 ? getMessage(words.nothing) : null,
     },
   );

@@ -20,19 +20,6 @@ export async function reportOf(selection: ReportSelection): Promise<Report> {
   return JSON.parse(await file.text());
 }
 
-/**
- * Generates a report, showing its progress, and lets the browser save it; null if the user cancelled it. Rejects with a
- * message for the user.
- */
-export async function saveReport(options: ReportRequest): Promise<MadeReport | null> {
-  const made = await makeShown(options);
-  if (made === null) return null;
-  const [site, another] = options.selection.sites ?? [];
-  const named = site === undefined || another !== undefined ? null : site;
-  saveFile(made.file, exportName(named, made.createdAt, options.format));
-  return made;
-}
-
 // The display of a report being generated: its progress in counts, with a button that cancels it.
 
 const STEPS: Record<Progress['stage'], MessageKey> = {
@@ -56,10 +43,10 @@ function show({ stage, done, of }: Progress): void {
 }
 
 /**
- * Generates a report in the worker and shows its progress in the page's element `making`; null if it was cancelled.
- * Rejects with a message for the user.
+ * Generates a report, showing its progress in the page's element `making`, and lets the browser save it; null if the
+ * user cancelled it. Rejects with a message for the user.
  */
-async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
+export async function saveReport(options: ReportRequest): Promise<MadeReport | null> {
   const part = byId('making');
   const cancel = byId<HTMLButtonElement>('making-cancel');
   const before = document.activeElement;
@@ -72,7 +59,10 @@ async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
     part.hidden = false;
   }, SHOWN_AFTER_MS);
   try {
-    return await orderReport(options, withdrawn.signal, show);
+    const made = await orderReport(options, withdrawn.signal, show);
+    const [site = null, another] = options.selection.sites ?? [];
+    saveFile(made.file, exportName(another === undefined ? site : null, made.createdAt, options.format));
+    return made;
   } catch (error) {
     if (withdrawn.signal.aborted) return null;
     throw error;

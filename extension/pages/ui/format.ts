@@ -191,13 +191,12 @@ export interface ForecastScore {
   readonly title: string;
 }
 
-type ForecastTitle = 'right' | 'wrong' | 'open' | 'unscored';
-const FORECAST_TITLES: Record<ForecastTitle, Record<'observed' | 'advertised', MessageKey>> = {
+const FORECAST_TITLES = {
   right: { observed: 'popupForecastRightObserved', advertised: 'popupForecastRightAdvertised' },
   wrong: { observed: 'popupForecastWrongObserved', advertised: 'popupForecastWrongAdvertised' },
   open: { observed: 'popupForecastOpenObserved', advertised: 'popupForecastOpenAdvertised' },
   unscored: { observed: 'popupForecastUnscoredObserved', advertised: 'popupForecastUnscoredAdvertised' },
-};
+} as const;
 
 /** Whether the forecast for an origin was right. */
 export function forecastText(
