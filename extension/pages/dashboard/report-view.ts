@@ -5,7 +5,7 @@ import { messageOf } from '@photofinish/shared/web/untrusted';
 import { getMessage } from '../../common/catalog.ts';
 import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
-import { onClick, setDisabled } from '../ui/disabled-button.ts';
+import { setDisabled } from '../ui/disabled-button.ts';
 import { byId, leftToRight, make, makeButton, setText } from '../ui/elements.ts';
 import { typedHost } from '../ui/format.ts';
 import { cross } from './controls.ts';
@@ -85,10 +85,9 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
   };
 
   const buttons = EXPORT_FORMATS.map((format) => {
-    const button = make('button', 'button', FORMATS[format].name);
-    button.type = 'button';
-    button.ariaLabel = getMessage('dashboardSaveAs', { format: FORMATS[format].name });
-    onClick(button, () => void save(format));
+    const { name } = FORMATS[format];
+    const button = makeButton('button', [name], () => void save(format));
+    button.ariaLabel = getMessage('dashboardSaveAs', { format: name });
     return button;
   });
   byId('report-formats').replaceChildren(...buttons);

@@ -1,5 +1,6 @@
 // Updates the document: only differences are written, so that focus, selection and open rows survive an update.
 import { trustedDrawing } from '../../common/trusted-types.ts';
+import { onClick } from './disabled-button.ts';
 
 /** The element of the static page with that id; throws if it is missing, a bug in the page. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -21,7 +22,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that is no part of a form. */
+/** A button that is no part of a form; clicks have no effect while it is shown as disabled. */
 export function makeButton(
   className: string,
   content: readonly (Node | string)[],
@@ -29,7 +30,7 @@ export function makeButton(
 ): HTMLButtonElement {
   const button = make('button', className, ...content);
   button.type = 'button';
-  button.addEventListener('click', onPress);
+  onClick(button, onPress);
   return button;
 }
 
