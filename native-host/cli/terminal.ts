@@ -1,6 +1,6 @@
 // The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles
 // interrupts.
-import { fdatasync, fstatSync, writeSync } from 'node:fs';
+import { fdatasync, fstatSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Paint, paintFor, printable } from './text.ts';
 import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
@@ -27,14 +27,6 @@ function isFile(fd: number): boolean {
   return fstatSync(fd).isFile();
 }
 
-/**
- * Writes a text to a file as a whole. Throws the system's error: on a full disk, at a quota and at the largest size
- * allowed, write(2) first returns a short count, which Node's own stream for files ignores.
- */
-function writeWhole(fd: number, text: string): void {
-  for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(fd, rest));
-}
-
 /** The process's own streams. Writing to a reader that has gone (EPIPE) ends quietly. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
@@ -54,9 +46,11 @@ export function processTerminal(): Terminal {
     shown = false;
   };
   const toFile = isFile(stdout.fd);
+  // On a full disk, at a quota and at the largest size allowed, write(2) first returns a short count, which Node's own
+  // stream for files ignores.
   const writeFile = (text: string): boolean => {
     try {
-      writeWhole(stdout.fd, text);
+      writeFileSync(stdout.fd, text);
       return true;
     } catch (error) {
       stdout.emit('error', error as Error);
