@@ -1,5 +1,6 @@
 // Lines of standard input and of lists: split from text that arrives in pieces, read ahead, so that their number is known,
 // and validated as requests. An endless input, or an endless line, must not fill the memory.
+import { Readable } from 'node:stream';
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
@@ -45,43 +46,26 @@ export function readAhead(
   most: number,
   counts: (line: string) => boolean,
 ): ReadAhead {
-  const waiting: string[] = [];
   let counted = 0;
   let ended = false;
   let failure: { readonly error: unknown } | null = null;
-  let changed = Promise.withResolvers<void>();
 
-  function change(): void {
-    changed.resolve();
-    changed = Promise.withResolvers();
-  }
-
-  async function read(): Promise<void> {
+  async function* read(): AsyncGenerator<string> {
     try {
       for await (const line of source) {
-        waiting.push(line);
         if (counts(line)) counted += 1;
-        change();
-        while (waiting.length >= most) await changed.promise;
+        yield line;
       }
     } catch (error) {
+      // Thrown by a stream it would discard the lines that wait.
       failure = { error };
     }
     ended = true;
-    change();
   }
 
   async function* lines(): AsyncGenerator<string> {
-    void read();
-    for (;;) {
-      const line = waiting.shift();
-      if (line !== undefined) {
-        if (waiting.length === most - 1) change();
-        yield line;
-      } else if (!ended) await changed.promise;
-      else if (failure !== null) throw failure.error;
-      else return;
-    }
+    yield* Readable.from(read(), { highWaterMark: most });
+    if (failure !== null) throw failure.error;
   }
 
   return { lines: lines(), counted: () => counted, ended: () => ended };
