@@ -102,10 +102,9 @@ function keepYoungGenerationSmall(): void {
 export async function openRacer(parts: RacerParts): Promise<RunRace> {
   keepYoungGenerationSmall();
   const trust = await readTrust(parts.ca, parts.postQuantum);
-  if (!trust.ok) throw new Error(trust.message);
   const transports: Transports = {
-    h3: h3Transport(trust.value, parts.userAgent),
-    h2: h2Transport(trust.value, parts.userAgent),
+    h3: h3Transport(trust, parts.userAgent),
+    h2: h2Transport(trust, parts.userAgent),
   };
   const discovery = discoveryOf(parts);
   return async (spec) => {

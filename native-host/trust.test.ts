@@ -22,8 +22,7 @@ const [first = '', second = ''] = getCACertificates('bundled');
 test('bundled roots are known; those of CA files are added, all of a file', async () => {
   const path = await file('two.pem', `comment\n${first}\n${second}\n`);
   const trust = await readTrust([path]);
-  assert.ok(trust.ok);
-  const { bundled, extra } = trust.value.roots();
+  const { bundled, extra } = trust.roots();
   assert.deepEqual([...bundled], getCACertificates('bundled'));
   assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
 });
@@ -36,8 +35,7 @@ test('no root is listed twice, however its lines are wrapped', async (t) => {
   const system = getCACertificates('system');
   t.diagnostic(`the system lists ${system.length} certificates`);
   const trust = await readTrust([await file('known.pem', rewrapped), await file('twice.pem', first)]);
-  assert.ok(trust.ok);
-  const { extra } = trust.value.roots();
+  const { extra } = trust.roots();
   const lines = [...bundled, ...extra].map(line);
   assert.equal(new Set(lines).size, lines.length);
   for (const pem of system) assert.ok(lines.includes(line(pem)));
@@ -57,8 +55,7 @@ test('variables add to the roots of the system, and replace none', async (t) => 
   const extra = async (...values: readonly (string | undefined)[]): Promise<readonly string[]> => {
     set(values);
     const trust = await readTrust([]);
-    assert.ok(trust.ok);
-    const { extra } = trust.value.roots();
+    const { extra } = trust.roots();
     assert.deepEqual(
       names.map((name) => process.env[name]),
       values,
@@ -76,9 +73,8 @@ test('variables add to the roots of the system, and replace none', async (t) => 
 
 test('the store is created once, and refuses what is not a chain', async () => {
   const trust = await readTrust([]);
-  assert.ok(trust.ok);
-  const store = trust.value.store();
-  assert.equal(trust.value.store(), store);
+  const store = trust.store();
+  assert.equal(trust.store(), store);
   for (const chain of [[], [Buffer.from('no certificate')], [new X509Certificate(first).raw]])
     assert.equal(store.judge('a.test', chain).outcome, 'refused');
 });
@@ -90,12 +86,9 @@ test('a missing, empty or broken file is refused by name', async () => {
     'broken.pem',
     `${first}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
   );
-  const messageOf = async (path: string): Promise<string> => {
-    const trust = await readTrust([path]);
-    assert.ok(!trust.ok);
-    return trust.message;
-  };
-  assert.match(await messageOf(missing), /^cannot read the CA file .*missing\.pem: ENOENT/);
-  assert.match(await messageOf(empty), /empty\.pem holds no PEM certificate$/);
-  assert.match(await messageOf(broken), /^certificate 2 in the CA file .*broken\.pem is broken: /);
+  const refused = (path: string, message: RegExp): Promise<void> =>
+    assert.rejects(readTrust([path]), { message });
+  await refused(missing, /^cannot read the CA file .*missing\.pem: ENOENT/);
+  await refused(empty, /empty\.pem holds no PEM certificate$/);
+  await refused(broken, /^certificate 2 in the CA file .*broken\.pem is broken: /);
 });

@@ -4,28 +4,26 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * PEM, or a message that names the file and its fault: with a file that holds no certificate Node would trust nothing,
- * and say so only when a connection fails.
+ * The certificates as PEM. Throws an error that names the file and its fault: with a file that holds no certificate Node
+ * would trust nothing, and say so only when a connection fails.
  */
-type Certificates = { readonly pem: string } | { readonly message: string };
-
-export function certificatesIn(file: string, text: string): Certificates {
+export function certificatesIn(file: string, text: string): string {
   const certificates = text.match(PEM_CERTIFICATE) ?? [];
-  if (certificates.length === 0) return { message: `the CA file ${file} holds no PEM certificate` };
+  if (certificates.length === 0) throw new Error(`the CA file ${file} holds no PEM certificate`);
   for (const [index, certificate] of certificates.entries()) {
     try {
       new X509Certificate(certificate);
     } catch (error) {
-      const why = (error as Error).message;
-      return { message: `certificate ${index + 1} in the CA file ${file} is broken: ${why}` };
+      throw new Error(`certificate ${index + 1} in the CA file ${file} is broken: ${messageOf(error)}`);
     }
   }
-  return { pem: certificates.join('\n') };
+  return certificates.join('\n');
 }
 
 /** PEM texts; an element of `extra` may hold several certificates. */
@@ -48,18 +46,10 @@ export interface Trust {
   store(): TrustStore;
 }
 
-export type TrustResult =
-  | { readonly ok: true; readonly value: Trust }
-  /** `message` names the file and its fault. */
-  | { readonly ok: false; readonly message: string };
-
-async function readCaFile(file: string): Promise<Certificates> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    return { message: `cannot read the CA file ${file}: ${(error as Error).message}` };
-  }
+async function readCaFile(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Error(`cannot read the CA file ${file}: ${messageOf(error)}`);
+  });
   return certificatesIn(file, text);
 }
 
@@ -125,14 +115,11 @@ function trustOf(caPems: readonly string[], postQuantum: boolean): Trust {
 }
 
 /**
- * Trust in the bundled roots, the system's, and those in `caFiles` (PEM); reports which file cannot be used, and why.
+ * Trust in the bundled roots, the system's, and those in `caFiles` (PEM). Rejects with an error that names the file that
+ * cannot be used, and its fault.
  */
-export async function readTrust(caFiles: readonly string[], postQuantum = true): Promise<TrustResult> {
+export async function readTrust(caFiles: readonly string[], postQuantum = true): Promise<Trust> {
   const pems: string[] = [];
-  for (const file of caFiles) {
-    const read = await readCaFile(file);
-    if ('message' in read) return { ok: false, message: read.message };
-    pems.push(read.pem);
-  }
-  return { ok: true, value: trustOf(pems, postQuantum) };
+  for (const file of caFiles) pems.push(await readCaFile(file));
+  return trustOf(pems, postQuantum);
 }

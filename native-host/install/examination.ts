@@ -7,6 +7,7 @@ import '@photofinish/shared/language/english';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { sharedWithin } from '@photofinish/shared/verdict/verdict-text';
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
+import { messageOf } from '@photofinish/shared/web/untrusted';
 import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
 import { whyForeign } from '../cache/schema.ts';
 import { openHostCache, type SharedStats } from '../cache/store.ts';
@@ -55,14 +56,14 @@ function configFinding(path: string | null): { finding: Finding; settings: Setti
 
 /** What would make a race over the port fail although the settings are well-formed. */
 async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
-  const trust = await readTrust(ca);
+  const untrusted = await readTrust(ca).then(() => null, messageOf);
   const unwritable =
     logsPath === null
       ? null
       : (insecurePath(logsPath) ?? irregularReason(logsPath) ?? whyNotWritable(dirname(logsPath)));
   const problems: Finding[] = [];
-  if (!trust.ok)
-    problems.push(helperFinding('config', 'problem', trust.message, 'Correct "ca" in the settings file.'));
+  if (untrusted !== null)
+    problems.push(helperFinding('config', 'problem', untrusted, 'Correct "ca" in the settings file.'));
   if (unwritable !== null) {
     const text = `the log ${logsPath} cannot be written: ${unwritable}`;
     const remedy = 'Make its directory writable for you alone, or change "logs" in the settings file.';

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import {
-  HOST,
-  PLENTY_MS,
-  type ThrowawayOrigins,
-  target,
-  throwawayOrigins,
-  trusted,
-} from '../testing/peers.ts';
+import { HOST, PLENTY_MS, type ThrowawayOrigins, target, throwawayOrigins } from '../testing/peers.ts';
+import { readTrust } from '../trust.ts';
 import { h3Transport } from './h3.ts';
 import type { Transport } from './transport.ts';
 
@@ -23,7 +17,7 @@ before(async () => {
     { host: HOST, h3: true, altSvc: 'auto' },
     { host: 'old.test', h3: false },
   );
-  transport = h3Transport(await trusted([origins.caPath]));
+  transport = h3Transport(await readTrust([origins.caPath]));
   await transport.prepare();
 });
 after(() => origins.stop());
@@ -82,7 +76,7 @@ test('a certificate for another name or under an unknown root is certificate-inv
   assert.equal(wrong.error.code, 'certificate-invalid');
   assert.equal(wrong.error.reason, 'wrong-name');
   assert.match(wrong.error.message, /^wrong-name: /);
-  const stranger = h3Transport(await trusted([]));
+  const stranger = h3Transport(await readTrust([]));
   await stranger.prepare();
   const unknown = await stranger.start(target(origins.ports[0])).established;
   assert.ok(!unknown.ok);

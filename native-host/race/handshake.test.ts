@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import type { ChainVerdict } from '../quic/addon.ts';
 import { failureOf, h2Testbed, serving } from '../testing/h2-server.ts';
-import { HOST, LOOPBACK, target, trusted } from '../testing/peers.ts';
+import { HOST, LOOPBACK, target } from '../testing/peers.ts';
 import { readTrust } from '../trust.ts';
 import { h2Transport } from './h2.ts';
 import { h3Transport } from './h3.ts';
@@ -128,7 +128,7 @@ test('a server that supports neither h2 nor http/1.1 is alpn-mismatch', async ()
 });
 
 test('a certificate under an untrusted root is certificate-invalid, unknown-issuer', async () => {
-  const stranger = h2Transport(await trusted([]));
+  const stranger = h2Transport(await readTrust([]));
   await stranger.prepare();
   await serving(http2(), async (port) => {
     const failure = await failureOf(stranger.start(target(port)));
@@ -139,7 +139,7 @@ test('a certificate under an untrusted root is certificate-invalid, unknown-issu
 });
 
 test("the chain as sent is also verified for the host by the other transport's verifier", async () => {
-  const base = await trusted([ca.caPath]);
+  const base = await readTrust([ca.caPath]);
   const judged: [string, string[]][] = [];
   const judging = (verdict: ChainVerdict) =>
     h2Transport({
@@ -177,9 +177,7 @@ const ML_KEM_SHARE_BYTES = 1216;
 const SLOW_RTT_MS = 10_000;
 
 async function prepared(transport: typeof h2Transport, postQuantum: boolean): Promise<Transport> {
-  const trust = await readTrust([], postQuantum);
-  assert.ok(trust.ok);
-  const made = transport(trust.value);
+  const made = transport(await readTrust([], postQuantum));
   await made.prepare();
   return made;
 }

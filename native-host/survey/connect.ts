@@ -117,9 +117,12 @@ function reconnection({ reconnectMs }: ServerOptions): ConnectionOptions {
  */
 function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
   if (caFile !== null) {
-    const trusted = certificatesIn(caFile, read(caFile).toString('utf8'));
-    if ('message' in trusted) throw new Complaint('bad-file', trusted.message);
-    return { tls: { ca: trusted.pem } };
+    const pem = read(caFile).toString('utf8');
+    try {
+      return { tls: { ca: certificatesIn(caFile, pem) } };
+    } catch (error) {
+      throw new Complaint('bad-file', messageOf(error));
+    }
   }
   return servers.some((server) => /^tls:/i.test(server)) ? { tls: {} } : {};
 }

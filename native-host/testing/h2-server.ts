@@ -12,15 +12,8 @@ import type {
   RunningAttempt,
   Transport,
 } from '../race/transport.ts';
-import {
-  HOST,
-  LOOPBACK,
-  PLENTY_MS,
-  type ThrowawayOrigins,
-  target,
-  throwawayOrigins,
-  trusted,
-} from './peers.ts';
+import { readTrust } from '../trust.ts';
+import { HOST, LOOPBACK, PLENTY_MS, type ThrowawayOrigins, target, throwawayOrigins } from './peers.ts';
 
 /** Serves while `use` runs; then closes all remaining connections. */
 export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {
@@ -84,7 +77,7 @@ interface Testbed {
 export async function h2Testbed(): Promise<Testbed> {
   const ca = await throwawayOrigins([HOST, LOOPBACK]);
   const pair = await ca.certificateOf(HOST);
-  const transport = h2Transport(await trusted([ca.caPath]));
+  const transport = h2Transport(await readTrust([ca.caPath]));
   await transport.prepare();
   return {
     ca,

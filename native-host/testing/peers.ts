@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { AttemptTarget } from '../race/transport.ts';
-import { readTrust, type Trust } from '../trust.ts';
 
 const BINARY = fileURLToPath(new URL('../../.photofinish/bin/photofinish-origin', import.meta.url));
 
@@ -65,13 +64,6 @@ export const HOST = 'peer.test';
 export const LOOPBACK = '127.0.0.1';
 /** Long enough never to be reached by a test that does not wait for it. */
 export const PLENTY_MS = 60_000;
-
-/** The bundled and the system's roots, and those in `files`. */
-export async function trusted(files: readonly string[]): Promise<Trust> {
-  const trust = await readTrust(files);
-  assert.ok(trust.ok);
-  return trust.value;
-}
 
 /** A target on loopback without a practical time-out. */
 export function target(port: number | undefined, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
