@@ -1,6 +1,6 @@
 // `photofinish completion SHELL`: scripts that complete commands, options and their values, generated from the same
 // table as help, so that both are always consistent.
-import { COMMANDS, type Command, type CommandSpec, SHELLS, type Shell, TABLE } from './command-table.ts';
+import { COMMANDS, type Command, SHELLS, type Shell, TABLE } from './command-table.ts';
 import type { Completion, OptionSpec } from './option-tables.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_OK, listed, oneOf, parseCommand } from './usage.ts';
@@ -13,24 +13,13 @@ function gist({ help }: OptionSpec): string {
   return summary;
 }
 
-function optionNames(command: Command): readonly string[] {
-  return [...Object.keys(TABLE[command].options).map((name) => `--${name}`), '--help'];
-}
-
-/** Options that take a value, with its possible values; null: nothing that a shell could complete. */
-function valuesOf({ options }: CommandSpec): readonly (readonly [name: string, values: Completion | null])[] {
-  return Object.entries(options).flatMap(([name, { type, complete }]) =>
-    type === 'string' ? [[`--${name}`, complete ?? null] as const] : [],
-  );
-}
-
 /** POSIX single quotes; our words contain none, but a description may. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function bashValue(values: Completion | null): string {
-  if (values === null) return 'COMPREPLY=()';
+function bashValue(values: Completion | undefined): string {
+  if (values === undefined) return 'COMPREPLY=()';
   // Names may contain spaces. Version 3.2, which macOS has, knows no mapfile.
   if (values === 'file') return `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur"))`;
   if (values === 'directory') return `local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur"))`;
@@ -39,18 +28,21 @@ function bashValue(values: Completion | null): string {
 
 function bashCommand(command: Command): string {
   const spec = TABLE[command];
-  const cases = valuesOf(spec).map(([name, values]) => `        ${name}) ${bashValue(values)}; return ;;`);
+  const options = Object.entries(spec.options);
+  const names = [...options.map(([name]) => `--${name}`), '--help'];
+  const cases = options
+    .filter(([, { type }]) => type === 'string')
+    .map(([name, { complete }]) => `        --${name}) ${bashValue(complete)}; return ;;`);
   const first =
     spec.actions === undefined
       ? []
       : [`      if ((COMP_CWORD == 2)); then ${bashValue(spec.actions)}; return; fi`];
-  const rest = spec.argument === undefined ? 'COMPREPLY=()' : bashValue(spec.argument);
   return [
     `    ${command})`,
     ...(cases.length === 0 ? [] : ['      case $prev in', ...cases, '      esac']),
-    `      if [[ $cur == -* ]]; then ${bashValue(optionNames(command))}; return; fi`,
+    `      if [[ $cur == -* ]]; then ${bashValue(names)}; return; fi`,
     ...first,
-    `      ${rest} ;;`,
+    `      ${bashValue(spec.argument)} ;;`,
   ].join('\n');
 }
 
@@ -73,8 +65,8 @@ function zshText(text: string): string {
   return text.replace(/[[\]:\\]/g, '\\$&');
 }
 
-function zshValue(values: Completion | null): string {
-  if (values === null) return ' ';
+function zshValue(values: Completion | undefined): string {
+  if (values === undefined) return ' ';
   if (values === 'file') return '_files';
   return values === 'directory' ? '_files -/' : `(${values.join(' ')})`;
 }
@@ -84,11 +76,11 @@ function zshCommand(command: Command): string {
   const options = Object.entries(spec.options).map(([name, spec]) => {
     const { type, multiple, value, complete } = spec;
     const repeat = multiple ? '*' : '';
-    const action = type === 'boolean' ? '' : `:${value ?? 'value'}:${zshValue(complete ?? null)}`;
+    const action = type === 'boolean' ? '' : `:${value ?? 'value'}:${zshValue(complete)}`;
     return quoted(`${repeat}--${name}[${zshText(gist(spec))}]${action}`);
   });
   const first = spec.actions === undefined ? [] : [quoted(`1:action:(${spec.actions.join(' ')})`)];
-  const rest = quoted(`*:argument:${zshValue(spec.argument ?? null)}`);
+  const rest = quoted(`*:argument:${zshValue(spec.argument)}`);
   const words = [...options, quoted('--help[show help]'), ...first, rest];
   return [`        ${command}) _arguments \\`, ...words.map((word) => `          ${word} \\`)]
     .join('\n')
@@ -118,8 +110,8 @@ ${COMMANDS.map(zshCommand).join('\n')}
 if [[ $funcstack[1] == _photofinish ]]; then _photofinish "$@"; else compdef _photofinish photofinish; fi`;
 }
 
-function fishValue(values: Completion | null): string {
-  if (values === null) return '-x';
+function fishValue(values: Completion | undefined): string {
+  if (values === undefined) return '-x';
   if (values === 'file') return '-r -F';
   if (values === 'directory') return "-x -a '(__fish_complete_directories)'";
   return `-x -a ${quoted(values.join(' '))}`;
@@ -140,7 +132,7 @@ function fishCommand(command: Command): string[] {
   const files = spec.argument === 'file' ? [`${head} -F`] : [];
   const options = Object.entries(spec.options).map(([name, spec]) => {
     const { type, complete } = spec;
-    const value = type === 'boolean' ? '' : ` ${fishValue(complete ?? null)}`;
+    const value = type === 'boolean' ? '' : ` ${fishValue(complete)}`;
     return `${head} -l ${name}${value} -d ${quoted(gist(spec))}`;
   });
   return [...actions, ...files, ...options, `${head} -l help -d ${quoted('show help')}`];
