@@ -15,7 +15,7 @@ import {
   type Races,
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
-import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
+import { originParts } from '@photofinish/shared/web/origin';
 import { messageOf } from '@photofinish/shared/web/untrusted';
 import { freshShared, freshUntilMs, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
@@ -29,22 +29,14 @@ import { explanationText } from './explain-text.ts';
 import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
 import { complainOfPins, networkOf, openRacerFor, stopOnMove } from './race.ts';
-import { parseRaceCommand, type RaceCommand } from './race-options.ts';
+import { parseRaceCommand } from './race-options.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
 
-export interface ExplainCommand
-  extends Pick<
-    RaceCommand,
-    'caFiles' | 'pins' | 'resolver' | 'cacheFile' | 'network' | 'allowPrivate' | 'timeoutMs' | 'json'
-  > {
-  readonly origin: OriginParts;
-  /** Maximum number of pairs in the comparison. */
-  readonly pairs: number;
-}
+type ExplainCommand = Readonly<ReturnType<typeof parseExplainCommand>>;
 
 /** The command, every value validated like those of `race`. Throws a Complaint for the first mistake. */
-export function parseExplainCommand(args: readonly string[]): ExplainCommand {
+export function parseExplainCommand(args: readonly string[]) {
   const { positionals } = parseCommand('explain', args, EXPLAIN_OPTIONS);
   if (positionals.length !== 1 || positionals[0] === '-')
     throw new Complaint(
@@ -54,8 +46,12 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   const race = parseRaceCommand(['--mode', 'compare', ...args]);
   const [origin] = race.origins;
   if (origin === undefined) throw new RangeError('a race without an origin is refused');
-  const { trials: pairs, ...rest } = race;
-  return { ...rest, origin, pairs };
+  return {
+    ...race,
+    origin,
+    /** Maximum number of pairs in the comparison. */
+    pairs: race.trials,
+  };
 }
 
 function rememberedH3(host: HostRecord, nowMs: number): CacheKnowledge['h3'] {

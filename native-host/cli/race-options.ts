@@ -61,6 +61,7 @@ const MAX_NETWORK_CHARS = 64;
 const MAX_INITIAL_RTT_MS = 10_000;
 /** Means standard input in place of origins. */
 const INPUT = '-';
+
 function readOrigins(texts: readonly string[]): readonly OriginParts[] {
   if (texts.length === 0)
     throw new Complaint(
@@ -85,10 +86,6 @@ function readPort(text: string): number | null {
   return port >= 1 && port <= 65535 ? port : null;
 }
 
-function withoutBrackets(text: string): string {
-  return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-}
-
 /** Addresses by `host:port`, and which of them no race has asked for. */
 export class Pins extends Map<string, string> {
   readonly unused = new Set<string>();
@@ -110,7 +107,7 @@ export function readPins(texts: readonly string[]): Pins {
     const [, host = '', portText = '', address = ''] = match;
     const port = readPort(portText);
     if (port === null) throw wrong(`the port "${portText}" is not from 1 to 65535`);
-    const literal = withoutBrackets(address);
+    const literal = address.replace(/^\[(.+)\]$/, '$1');
     if (isIP(literal) === 0) throw wrong(`"${address}" is not an IP address`);
     if (withoutZone(literal) !== literal) throw wrong(`"${address}" has a zone, which no race takes`);
     const origin = parseOrigin(`https://${host}:${port}`);
@@ -142,17 +139,14 @@ function readHedge(wanted = false, forbidden = false): boolean | null {
   return wanted || forbidden ? wanted : null;
 }
 
-interface InputOptions {
-  readonly shard?: string;
-  readonly seed?: string;
-  readonly resume?: string;
-}
-
 /**
  * The options for requests from standard input: the share to race, null for all of it, and the file that notes how far it
  * has been raced.
  */
-function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: boolean) {
+function readInputOptions(
+  { shard, seed, resume }: Readonly<Partial<Record<'shard' | 'seed' | 'resume', string>>>,
+  fromInput: boolean,
+) {
   if (!fromInput && (shard ?? seed ?? resume) !== undefined)
     throw new Complaint('bad-usage', `--shard, --seed and --resume are for origins read with "${INPUT}"`);
   if (seed !== undefined && shard === undefined)

@@ -40,15 +40,10 @@ export function nearest(word: string, known: readonly string[]): string | null {
   if (typed.length < 2) return null;
   const begun = known.filter((each) => typed.length >= 3 && each.startsWith(typed));
   if (begun.length === 1 && begun[0] !== undefined) return begun[0];
-  let best: { readonly word: string; readonly edits: number } | null = null;
-  for (const each of known) {
-    const edits = distance(typed, each);
-    if (
-      edits <= Math.min(tolerance(typed), each.length - 1) &&
-      edits < (best?.edits ?? Number.POSITIVE_INFINITY)
-    )
-      best = { word: each, edits };
-  }
+  const [best] = known
+    .map((each) => ({ word: each, edits: distance(typed, each) }))
+    .filter(({ word, edits }) => edits <= Math.min(tolerance(typed), word.length - 1))
+    .toSorted((a, b) => a.edits - b.edits);
   return best?.word ?? null;
 }
 
