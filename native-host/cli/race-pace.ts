@@ -28,17 +28,12 @@ const LOWER_FROM = 0.75;
 /** Shorter intervals are dominated by chance. */
 const ROUND_MS = 250;
 
-export interface PaceParts {
-  readonly nowMs: () => number;
-  /** The fraction of time that the event loop was busy since the last call, 0 to 1. */
-  readonly taken: () => number;
-}
-
 /**
  * Raises the number while the event loop has spare time, and lowers it otherwise; evaluated once all races that were
- * running may have ended. Doubles until it was too high for the first time, then changes in steps of an eighth.
+ * running may have ended. Doubles until it was too high for the first time, then changes in steps of an eighth. `taken`
+ * gives the fraction of time that the event loop was busy since its last call, 0 to 1.
  */
-export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
+export function adaptivePace(nowMs: () => number, taken: () => number): Pace {
   let limit = MIN_CONCURRENT_RACES;
   let doubles = true;
   let ended = 0;
@@ -78,6 +73,6 @@ function eventLoopTaken(): () => number {
 }
 
 /** The pace of a survey: as requested, otherwise adapted to this machine. */
-export function paceFor(perSecond: number | null, nowMs: () => number): Pace {
-  return perSecond === null ? adaptivePace({ nowMs, taken: eventLoopTaken() }) : fixedPace(perSecond);
+export function paceFor(atMost: number | null, nowMs: () => number): Pace {
+  return atMost === null ? adaptivePace(nowMs, eventLoopTaken()) : fixedPace(atMost);
 }

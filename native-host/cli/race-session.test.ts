@@ -141,7 +141,10 @@ test('what runs learnt beside their trials is kept, the last result of each', ()
 
 function testbed(takenAt: (limit: number) => number) {
   let nowMs = 0;
-  const pace: Pace = adaptivePace({ nowMs: () => nowMs, taken: () => takenAt(pace.limit()) });
+  const pace: Pace = adaptivePace(
+    () => nowMs,
+    () => takenAt(pace.limit()),
+  );
   /** All races that may run end after this long; returns the limits after each such round. */
   const rounds = (count: number, tookMs = 300): number[] =>
     Array.from({ length: count }, () => {
