@@ -161,13 +161,13 @@ function hostsTable(hosts: readonly HostRecord[], context: TextContext, paint: P
   const { nowMs } = context;
   const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
   const rows = hosts.map((host): Cell[] => [
-    { text: host.origin },
-    { text: networkText(host.network, context) },
-    { text: h3Text(host, nowMs) },
-    { text: tcpText(host, nowMs) },
-    { text: advertisedText(host, nowMs) },
-    { text: String(host.races) },
-    { text: ago(host.updatedAtMs, nowMs) },
+    host.origin,
+    networkText(host.network, context),
+    h3Text(host, nowMs),
+    tcpText(host, nowMs),
+    advertisedText(host, nowMs),
+    String(host.races),
+    ago(host.updatedAtMs, nowMs),
   ]);
   return table(columnsOf(titles, ['RACES']), rows, paint);
 }

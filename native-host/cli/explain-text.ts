@@ -38,6 +38,7 @@ import { drawPhotoFinish, unracedText } from './race-text.ts';
 import {
   ago,
   type Cell,
+  cellText,
   columnsOf,
   duration,
   LINE_COLUMNS,
@@ -68,7 +69,7 @@ function rows(head: readonly string[], body: readonly (readonly Cell[])[], paint
   const narrow = table(columns, body, plain).every((line) => INDENT.length + line.length <= LINE_COLUMNS);
   if (narrow) return table(columns, body, paint).map((line) => INDENT + line);
   const sentence = (cells: readonly Cell[]): string =>
-    cells.map(({ text }, index) => `${head[index]?.toLowerCase()} ${text}`).join(', ');
+    cells.map((cell, index) => `${head[index]?.toLowerCase()} ${cellText(cell)}`).join(', ');
   return lines(...body.map(sentence));
 }
 
@@ -103,14 +104,8 @@ function serviceText({ owner, canonical, priority, target, ...record }: ServiceR
   return `${head}: ${parts.filter((part) => part !== null).join('; ')}`;
 }
 
-function lookupText({
-  name,
-  kind,
-  tookMs,
-  outcome,
-  records,
-  message,
-}: DnsResults['lookups'][number]): string {
+function lookupText(lookup: DnsResults['lookups'][number]): string {
+  const { name, kind, tookMs, outcome, records, message } = lookup;
   const words = {
     answered: plural(records, 'record'),
     empty: message === undefined ? 'no such record' : `nothing to connect to: ${message}`,
@@ -124,11 +119,11 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
   const none =
     race.error?.code === 'blocked' ? 'No address that may be connected to.' : 'No address was found.';
   const { addresses, services, lookups, untried = 0 } = names;
-  const found = addresses.map(({ address, host, source, ttlSeconds }): Cell[] => [
-    { text: printable(address) },
-    { text: printable(host) },
-    { text: ADDRESS_SOURCES[source] },
-    { text: ttl(ttlSeconds) },
+  const found = addresses.map(({ address, host, source, ttlSeconds }) => [
+    printable(address),
+    printable(host),
+    ADDRESS_SOURCES[source],
+    ttl(ttlSeconds),
   ]);
   return [
     ...(found.length === 0 ? lines(none) : rows(['ADDRESS', 'NAME', 'FROM', 'VALID FOR'], found, paint)),
@@ -149,14 +144,8 @@ const ALTERNATIVE_SOURCES: Record<DiscoveredAlternative['source'], string> = {
   memory: 'from the host cache',
 };
 
-function alternativeText({
-  alpn,
-  host,
-  port,
-  persist,
-  expiresInSeconds,
-  source,
-}: DiscoveredAlternative): string {
+function alternativeText(alternative: DiscoveredAlternative): string {
+  const { alpn, host, port, persist, expiresInSeconds, source } = alternative;
   const place = host === '' ? `on port ${port}` : `at ${host}:${port}`;
   const life = expiresInSeconds > 0 ? `valid for ${ttl(expiresInSeconds)}` : 'expired';
   const lasting = persist ? ', on every network' : '';
@@ -227,32 +216,36 @@ const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as 
 
 function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: Paint): string[] {
   const attempts = race.trials.flatMap((trial) => trial.attempts);
-  const body = attempts.map(({ protocol, address, port, startedMs, establishedMs, ...attempt }): Cell[] => [
-    { text: PROTOCOL_NAMES[protocol], paint: (text) => paintProtocol(paint, protocol, text) },
-    { text: printable(hostPort(address, port)) },
-    { text: milliseconds(startedMs) },
-    { text: milliseconds(establishedMs) },
-    { text: outcomeText({ protocol, address, port, startedMs, establishedMs, ...attempt }) },
+  const body = attempts.map((attempt): Cell[] => [
+    {
+      text: PROTOCOL_NAMES[attempt.protocol],
+      paint: (text) => paintProtocol(paint, attempt.protocol, text),
+    },
+    printable(hostPort(attempt.address, attempt.port)),
+    milliseconds(attempt.startedMs),
+    milliseconds(attempt.establishedMs),
+    outcomeText(attempt),
   ]);
-  const elsewhere = attempts.flatMap(({ address, port, host = ownHost, source }) =>
-    source === undefined ? [] : [`${hostPort(address, port)} is ${host}, from ${NAMED_BY[source]}.`],
+  const each = (words: (attempt: Attempt, peer: string) => string | null): string[] =>
+    attempts
+      .map((attempt) => words(attempt, hostPort(attempt.address, attempt.port)))
+      .filter((text) => text !== null);
+  const elsewhere = each(({ host = ownHost, source }, peer) =>
+    source === undefined ? null : `${peer} is ${host}, from ${NAMED_BY[source]}.`,
   );
-  const messages = attempts.flatMap(({ protocol, address, port, error, firstByteMs }) => {
-    if (error === undefined || error.code === 'cancelled') return [];
-    const began = firstByteMs == null ? '' : ` (its response began at ${milliseconds(firstByteMs)})`;
-    const to = `${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)}`;
-    return [`${to} failed, ${error.code}: ${error.message}${began}`];
-  });
-  const afresh = attempts.flatMap(({ address, port, fresh }) =>
-    fresh ? [`${hostPort(address, port)} was tried again: the first QUIC handshake was overdue.`] : [],
+  const afresh = each(({ fresh }, peer) =>
+    fresh ? `${peer} was tried again: the first QUIC handshake was overdue.` : null,
   );
-  const repeated = attempts.flatMap(({ address, port, http11Required }) =>
+  const repeated = each(({ http11Required }, peer) =>
     http11Required
-      ? [
-          `${hostPort(address, port)} asked for HTTP/1.1 (HTTP_1_1_REQUIRED); the request was repeated over it, as in browsers.`,
-        ]
-      : [],
+      ? `${peer} asked for HTTP/1.1 (HTTP_1_1_REQUIRED); the request was repeated over it, as in browsers.`
+      : null,
   );
+  const messages = each(({ protocol, error, firstByteMs }, peer) => {
+    if (error === undefined || error.code === 'cancelled') return null;
+    const began = firstByteMs == null ? '' : ` (its response began at ${milliseconds(firstByteMs)})`;
+    return `${PROTOCOL_NAMES[protocol]} to ${peer} failed, ${error.code}: ${error.message}${began}`;
+  });
   return [
     ...rows(['PROTOCOL', 'ADDRESS', 'STARTED', 'ESTABLISHED', 'OUTCOME'], body, paint),
     ...lines(...new Set([...elsewhere, ...afresh, ...repeated, ...messages])),

@@ -27,7 +27,7 @@ import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
 import { helperSettings } from './helper-caches.ts';
 import type { Terminal } from './terminal.ts';
-import { columnsOf, type Paint, table } from './text.ts';
+import { type Cell, columnsOf, type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, oneOf, parseCommand } from './usage.ts';
 
 const INSTALL_SCHEMA = 'photofinish.install/1';
@@ -90,14 +90,10 @@ export function noArguments(command: string, positionals: readonly string[]): vo
 
 function resultText(result: InstallResult, next: readonly string[], paint: Paint): string {
   const colours = { written: 'green', removed: 'green', skipped: 'dim', failed: 'red' } as const;
-  const rows = result.browsers.map(({ title, state, path, registryKey, reason }) => [
-    { text: title },
-    { text: state, paint: (text: string) => paint(colours[state], text) },
-    {
-      text: [state === 'skipped' ? null : (registryKey ?? path), reason]
-        .filter((part) => part !== null)
-        .join(': '),
-    },
+  const rows = result.browsers.map(({ title, state, path, registryKey, reason }): Cell[] => [
+    title,
+    { text: state, paint: (text) => paint(colours[state], text) },
+    [state === 'skipped' ? null : (registryKey ?? path), reason].filter((part) => part !== null).join(': '),
   ]);
   const { path, state } = result.launcher;
   const reason = result.launcherReason === null ? '' : `: ${result.launcherReason}`;

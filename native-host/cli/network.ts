@@ -49,10 +49,10 @@ function networksText(networks: readonly NetworkRow[], paint: Paint): string {
   const columns = columnsOf(['NAME', 'NETWORK', 'ORIGINS', 'UPDATED', ''], ['ORIGINS']);
   const nowMs = systemClock.epochMs();
   const rows = networks.map(({ network, name, current, origins, updatedAtMs }): Cell[] => [
-    { text: name === null ? '–' : printable(name) },
-    { text: printable(network) },
-    { text: String(origins) },
-    { text: updatedAtMs === null ? '–' : ago(updatedAtMs, nowMs) },
+    name === null ? '–' : printable(name),
+    printable(network),
+    String(origins),
+    updatedAtMs === null ? '–' : ago(updatedAtMs, nowMs),
     { text: current ? 'you are here' : '', paint: (text) => paint('green', text) },
   ]);
   return table(columns, rows, paint).join('\n');

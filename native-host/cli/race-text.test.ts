@@ -166,8 +166,8 @@ test('columns line up and no line ends in blanks', () => {
       { title: '', align: 'left' },
     ],
     [
-      [{ text: 'longer' }, { text: '1' }, { text: '' }],
-      [{ text: 'x' }, { text: '12345' }, { text: 'end' }],
+      ['longer', '1', ''],
+      ['x', '12345', 'end'],
     ],
     plain,
   );

@@ -68,30 +68,33 @@ function oneTrialRow(race: OriginRace, paint: Paint): Cell[] {
   const [trial] = race.trials;
   const adopted = trial?.adopted ?? null;
   return [
-    { text: race.origin },
+    race.origin,
     adopted === null
       ? { text: 'nothing', paint: (text) => paint('red', text) }
       : { text: PROTOCOL_NAMES[adopted], paint: (text) => paintProtocol(paint, adopted, text) },
-    { text: milliseconds(trial?.establishedMs) },
-    { text: milliseconds(trial?.firstByteMs) },
-    { text: trial === undefined ? '' : remarkOf(trial) },
+    milliseconds(trial?.establishedMs),
+    milliseconds(trial?.firstByteMs),
+    trial === undefined ? '' : remarkOf(trial),
   ];
+}
+
+/** A number of trials, in colour unless it is 0. */
+function count(value: number, paint: (text: string) => string): Cell {
+  return value === 0 ? '0' : { text: String(value), paint };
 }
 
 function manyTrialsRow(race: OriginRace, paint: Paint): Cell[] {
   const { adoption, failed, establishedMs, trials } = race.summary;
-  const count = (value: number, colour: (text: string) => string): Cell =>
-    value === 0 ? { text: '0' } : { text: String(value), paint: colour };
   return [
-    { text: race.origin },
-    { text: String(trials) },
-    count(adoption.h3, (text) => paintProtocol(paint, 'h3', text)),
-    count(adoption.h2, (text) => paintProtocol(paint, 'h2', text)),
-    count(adoption['http/1.1'], (text) => paintProtocol(paint, 'http/1.1', text)),
+    race.origin,
+    String(trials),
+    ...(['h3', 'h2', 'http/1.1'] as const).map((protocol) =>
+      count(adoption[protocol], (text) => paintProtocol(paint, protocol, text)),
+    ),
     count(failed, (text) => paint('red', text)),
-    { text: milliseconds(establishedMs?.median) },
-    { text: milliseconds(establishedMs?.p95) },
-    { text: milliseconds(establishedMs?.max) },
+    milliseconds(establishedMs?.median),
+    milliseconds(establishedMs?.p95),
+    milliseconds(establishedMs?.max),
   ];
 }
 
@@ -99,21 +102,16 @@ function pairsRow(race: OriginRace, paint: Paint): Cell[] {
   const { failed } = race.summary;
   const comparison = comparisonOf(race);
   const stepMs = comparison === null ? null : gainStepMs(comparison);
-  const time = (ms: number | undefined): Cell => ({
-    text: ms === undefined || stepMs === null ? milliseconds(null) : formatMsTo(ms, stepMs),
-  });
+  const time = (ms: number | undefined): string =>
+    ms === undefined || stepMs === null ? milliseconds(null) : formatMsTo(ms, stepMs);
+  const result = comparison === null ? '' : resultText(comparison);
   return [
-    { text: race.origin },
-    { text: String(wholePairs(race.trials).length) },
-    failed === 0 ? { text: '0' } : { text: String(failed), paint: (text) => paint('red', text) },
+    race.origin,
+    String(wholePairs(race.trials).length),
+    count(failed, (text) => paint('red', text)),
     time(comparison?.h3Ms),
     time(comparison?.h2Ms),
-    comparison === null
-      ? { text: '' }
-      : {
-          text: resultText(comparison),
-          ...(comparison.quicker !== null && { paint: (text: string) => paint('bold', text) }),
-        },
+    comparison?.quicker ? { text: result, paint: (text) => paint('bold', text) } : result,
   ];
 }
 

@@ -102,7 +102,7 @@ function tableLines(block: Table, paint: Paint): string[] {
       title: words(title).toUpperCase(),
       align: kind === 'number' ? 'right' : 'left',
     })),
-    block.rows.map((row) => row.map((value) => ({ text: words(value) }))),
+    block.rows.map((row) => row.map(words)),
     paint,
   );
 }

@@ -36,9 +36,9 @@ function tellBadLines(count: number, named: readonly BadLine[], terminal: Termin
 
 function exportText({ vantages, files, survey }: SurveyExport, out: string, paint: Paint): string {
   const rows = vantages.map(({ vantage, measured, missing, givenUp, repeated, blocksUdp }) => [
-    { text: vantage },
-    ...[measured, missing, givenUp, repeated].map((count) => ({ text: String(count) })),
-    { text: blocksUdp ? 'UDP is blocked there' : '' },
+    vantage,
+    ...[measured, missing, givenUp, repeated].map(String),
+    blocksUdp ? 'UDP is blocked there' : '',
   ]);
   const counts = ['MEASURED', 'MISSING', 'GIVEN UP', 'REPEATED'];
   const races = files.filter(({ path }) => path !== DEAD_PARQUET);

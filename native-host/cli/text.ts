@@ -61,10 +61,12 @@ export function ago(atMs: number, nowMs: number): string {
 export { printable };
 
 /** One cell: its width is that of the text without paint. */
-export interface Cell {
-  readonly text: string;
-  readonly paint?: (text: string) => string;
+export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
+
+export function cellText(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text;
 }
+
 interface Column {
   readonly title: string;
   readonly align: 'left' | 'right';
@@ -82,14 +84,15 @@ export function table(
   paint: Paint,
 ): string[] {
   const widths = columns.map((column, index) =>
-    rows.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.title.length),
+    rows.reduce((width, row) => Math.max(width, cellText(row[index] ?? '').length), column.title.length),
   );
   const line = (cells: readonly Cell[]): string =>
     cells
-      .map(({ text, paint: colour }, index) => {
+      .map((cell, index) => {
+        const text = cellText(cell);
         const gap = ' '.repeat((widths[index] ?? 0) - text.length);
         // No empty pair of escape sequences at the end of a line.
-        const painted = colour === undefined || text === '' ? text : colour(text);
+        const painted = typeof cell === 'string' || text === '' ? text : cell.paint(text);
         if (columns[index]?.align === 'right') return gap + painted;
         return index === columns.length - 1 ? painted : painted + gap;
       })
