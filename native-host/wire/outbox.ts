@@ -35,7 +35,7 @@ export class Outbox {
   #progressMs = 0;
   #retryMs = FIRST_RETRY_MS;
   #isRetrying = false;
-  #listeners: (() => void)[] = [];
+  #emptied = Promise.withResolvers<void>();
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
@@ -52,14 +52,12 @@ export class Outbox {
 
   /** Resolves once nothing is queued, or nothing can be sent any more. */
   empty(): Promise<void> {
-    if (this.#closed || this.#waiting.length === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#listeners.push(resolve));
+    return this.#waiting.length === 0 ? Promise.resolve() : this.#emptied.promise;
   }
 
   #settle(): void {
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    this.#emptied.resolve();
+    this.#emptied = Promise.withResolvers();
   }
 
   #close(): void {
@@ -86,13 +84,6 @@ export class Outbox {
     return took;
   }
 
-  #isStuck(): boolean {
-    const isTooMuch = this.#heldBytes + this.#parts.pipe.waitingBytes() > MAX_WAITING_BYTES;
-    return (
-      isTooMuch || (this.#waiting.length > 0 && this.#parts.clock.nowMs() - this.#progressMs >= STALLED_MS)
-    );
-  }
-
   #run(): void {
     if (this.#closed) return;
     try {
@@ -105,11 +96,13 @@ export class Outbox {
       this.#close();
       return;
     }
-    if (this.#isStuck()) {
-      const bytes = this.#heldBytes + this.#parts.pipe.waitingBytes();
+    const isWaiting = this.#waiting.length > 0;
+    const isStalled = isWaiting && this.#parts.clock.nowMs() - this.#progressMs >= STALLED_MS;
+    const bytes = this.#heldBytes + this.#parts.pipe.waitingBytes();
+    if (isStalled || bytes > MAX_WAITING_BYTES) {
       this.#close();
       this.#parts.onStuck(bytes);
-    } else if (this.#waiting.length > 0 && !this.#isRetrying) {
+    } else if (isWaiting && !this.#isRetrying) {
       this.#isRetrying = true;
       this.#parts.clock.after(this.#retryMs, () => {
         this.#isRetrying = false;
