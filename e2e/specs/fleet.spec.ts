@@ -153,7 +153,7 @@ test('a bucket that is made anew is followed again, and copied', async ({ dir })
   const saltFile = `${dir}/organisation.salt`;
   writeFileSync(saltFile, SALT, { mode: 0o600 });
   const files = { credsFile: null, nkeyFile: null, caFile: null };
-  const connection = await connectTo({ servers: [server.url], ...files, token: null });
+  const connection = await connectTo({ servers: [server.url], ...files });
   const clock = skippingClock();
   const logged: string[] = [];
   let refused = 0;

@@ -170,7 +170,7 @@ export async function openTestbed(
   jobs: readonly string[],
   over: Partial<Survey> = {},
 ): Promise<Testbed> {
-  const server = { servers: [url], token: null, credsFile: null, nkeyFile: null, caFile: null };
+  const server = { servers: [url], credsFile: null, nkeyFile: null, caFile: null };
   const connection = await connectTo(server);
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);

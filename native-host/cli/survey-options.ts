@@ -84,17 +84,15 @@ function checkApplies(option: string, action: SurveyAction): void {
   );
 }
 
-/** Actions of a survey that --survey names, with no further word. */
-const WITHOUT_WORDS = new Set<SurveyAction>([
-  ...(['work', 'status', 'pause', 'resume', 'budget', 'withdraw', 'doctor'] as const),
-]);
+/** The others are of a survey that --survey names, with no further word. */
+const WITH_WORDS: readonly SurveyAction[] = ['run', 'load', 'collect', 'export', 'report', 'opt-out'];
 
 /**
  * Throws a Complaint for an argument that would be ignored: usually the name of the survey, of which the default would
  * then be used.
  */
 function checkWords(action: SurveyAction, [word]: readonly string[]): void {
-  if (word === undefined || !WITHOUT_WORDS.has(action)) return;
+  if (word === undefined || WITH_WORDS.includes(action)) return;
   throw new Complaint('bad-usage', `survey ${action} takes no argument "${word}"; --survey names the survey`);
 }
 
@@ -111,7 +109,7 @@ export function parseSurveyCommand(args: readonly string[]) {
   const isOwn = action === 'run' && values.server === undefined;
   if (isOwn && [...credentials, values['tls-ca']].some((file) => file !== undefined))
     throw new Complaint('bad-usage', 'survey run takes --creds, --nkey and --tls-ca only with --server');
-  const server: Omit<ServerOptions, 'token'> = {
+  const server: ServerOptions = {
     servers: values.server ?? [DEFAULT_SERVER],
     credsFile: values.creds ?? null,
     nkeyFile: values.nkey ?? null,

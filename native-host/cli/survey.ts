@@ -47,8 +47,7 @@ async function runHere(
   const { out } = command;
   if (out === undefined) throw new Complaint('bad-usage', 'survey run takes --out DIR: where the results go');
   const act = (context: SurveyContext): Promise<void> => run(context, list, out);
-  if (command.server !== null)
-    return connected(command, { ...command.server, token: null }, terminal, act, interruption);
+  if (command.server !== null) return connected(command, command.server, terminal, act, interruption);
   const own = await startServer(join(out, SERVER_DIRECTORY));
   try {
     if (interruption.stop.signal.aborted) return EXIT_INTERRUPTED;
@@ -93,7 +92,7 @@ async function dispatch(command: SurveyCommand, terminal: Terminal): Promise<num
     if (action === 'run') return await runHere(command, terminal, interruption);
     if (server === null) throw new Error('only "run" has a server of its own');
     const act = (context: SurveyContext): Promise<void> => onServer(context, action);
-    return await connected(command, { ...server, token: null }, terminal, act, interruption);
+    return await connected(command, server, terminal, act, interruption);
   } finally {
     interruption.forget();
   }

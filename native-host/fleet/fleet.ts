@@ -102,7 +102,7 @@ async function connectBucket(
   reconnected: () => void,
 ): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
-  const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
+  const options = { servers: [server], credsFile, nkeyFile, caFile };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS, words: IN_SETTINGS });
   void logStatus(connection, log, reconnected);
   try {

@@ -69,7 +69,7 @@ async function greetingServer(t: TestContext, { address = '127.0.0.1', leaf, gos
 }
 
 const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
-  ...{ servers: [server], credsFile: null, nkeyFile: null, token: null, caFile: null },
+  ...{ servers: [server], credsFile: null, nkeyFile: null, caFile: null },
   ...rest,
 });
 

@@ -32,8 +32,8 @@ export interface ServerOptions {
   readonly servers: readonly string[];
   readonly credsFile: string | null;
   readonly nkeyFile: string | null;
-  /** Of a server of one's own; null: none. */
-  readonly token: string | null;
+  /** Of a server of one's own. */
+  readonly token?: string;
   /** PEM file with the certificates trusted instead of those bundled with Node.js. */
   readonly caFile: string | null;
   /** Minimum delay between attempts to reconnect; default: a second. */
@@ -89,7 +89,7 @@ function seedIn(path: string, bytes: Buffer): Buffer {
 }
 
 function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions): Authenticator | undefined {
-  if (token !== null) return tokenAuthenticator(token);
+  if (token !== undefined) return tokenAuthenticator(token);
   const [first = ''] = servers;
   if (URL.canParse(first)) {
     const { username, password } = new URL(first);
