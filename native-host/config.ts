@@ -223,7 +223,13 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
   const settings = text === null ? v.parse(fileSchema, {}) : parseFile(file, text);
   const here = (relative: string): string => resolve(dirname(file), relative);
   const hereOrNull = (relative: string | undefined) => (relative === undefined ? null : here(relative));
-  const { fleet } = settings;
+  const fleetOf = ({ creds, nkey, tlsCa, salt, ...fleet }: v.InferOutput<typeof fleetSchema>) => ({
+    ...fleet,
+    credsFile: hereOrNull(creds),
+    nkeyFile: hereOrNull(nkey),
+    caFile: hereOrNull(tlsCa),
+    saltFile: here(salt),
+  });
   return {
     allowPrivate: settings.allowPrivate,
     resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [raced(name) ?? name, to])),
@@ -231,19 +237,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     resolver: settings.resolver === undefined ? null : dnsServer(settings.resolver),
     cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
     logsPath: hereOrNull(settings.logs),
-    fleet:
-      fleet === undefined
-        ? null
-        : {
-            server: fleet.server,
-            bucket: fleet.bucket,
-            credsFile: hereOrNull(fleet.creds),
-            nkeyFile: hereOrNull(fleet.nkey),
-            caFile: hereOrNull(fleet.tlsCa),
-            saltFile: here(fleet.salt),
-            network: fleet.network,
-            publish: fleet.publish,
-          },
+    fleet: settings.fleet === undefined ? null : fleetOf(settings.fleet),
     source: text === null ? null : file,
   };
 }

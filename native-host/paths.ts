@@ -159,12 +159,9 @@ export function foreignLink(path: string): string | null {
   return `the link ${path} belongs to another user`;
 }
 
-function insecureDirectory(path: string, { uid: owner, mode }: FileOwner, isOwn: boolean): string | null {
-  const uid = user();
-  if (uid === undefined) return null;
-  if (isOwn && foreignOwner({ uid: owner }, uid) !== null)
-    return `its directory ${path} belongs to another user`;
-  if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
+function insecureDirectory(path: string, stat: FileOwner, isOwn: boolean): string | null {
+  if (isOwn && foreignOwner(stat) !== null) return `its directory ${path} belongs to another user`;
+  if ((stat.mode & OTHERS_WRITE) !== 0 && (stat.mode & STICKY) === 0)
     return `others can write its directory ${path}; run: chmod o-w on that`;
   return null;
 }
