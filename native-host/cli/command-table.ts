@@ -51,12 +51,13 @@ const USER_DATA_DIR = valued(
   'directory',
 );
 
+function browsers(usual: string) {
+  const help = `${BROWSER_NAMES.join(', ')}; may be repeated\n  (default: ${usual})`;
+  return repeatable('NAME', help, BROWSER_NAMES);
+}
+
 export const INSTALL_OPTIONS = {
-  browser: repeatable(
-    'NAME',
-    `${BROWSER_NAMES.join(', ')}; may be repeated\n  (default: every browser found)`,
-    BROWSER_NAMES,
-  ),
+  browser: browsers('every browser found'),
   'user-data-dir': USER_DATA_DIR,
   config: valued('FILE', "the helper's settings file", 'file'),
   'extension-id': repeatable(
@@ -67,11 +68,7 @@ export const INSTALL_OPTIONS = {
 } as const satisfies OptionTable;
 
 export const UNINSTALL_OPTIONS = {
-  browser: repeatable(
-    'NAME',
-    `${BROWSER_NAMES.join(', ')}; may be repeated\n  (default: all of them)`,
-    BROWSER_NAMES,
-  ),
+  browser: browsers('all of them'),
   'user-data-dir': USER_DATA_DIR,
   json: json('photofinish.install/1'),
 } as const satisfies OptionTable;

@@ -240,15 +240,14 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
 
 /** What stays although the launcher is gone: the host cache that its settings name, and how to clear it. */
 function remainingCache(config: string | null, { platform }: Machine): readonly string[] {
-  const path = ((): string | null => {
-    try {
-      return loadSettings(config === null ? {} : { path: config }).cachePath;
-    } catch (error) {
-      if (error instanceof SettingsError) return null;
-      throw error;
-    }
-  })();
-  if (path === null || !existsSync(path)) return [];
+  let path: string;
+  try {
+    path = loadSettings(config === null ? {} : { path: config }).cachePath;
+  } catch (error) {
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
+  if (!existsSync(path)) return [];
   const where = config === null ? [] : ['--cache', commandWord(path, platform)];
   return ['', `The host cache stays: ${path}`, `Clear it with: ${commandLine('cache', 'clear', ...where)}`];
 }

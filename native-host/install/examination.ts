@@ -137,7 +137,7 @@ function cacheFinding(path: string): Finding {
   const unwritten = store === 'sqlite' ? whyNotWritten(path) : storeReason;
   if (unwritten !== null) return unusable(unwritten);
   const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
-  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
+  const counted = `${path}, ${plural(origins, 'origin')}${others}`;
   if (unsound > 0)
     return helperFinding(
       'cache',
