@@ -16,7 +16,14 @@ import type { Browser, BrowserFamily } from './browsers.ts';
 import { NOT_FOUND, type Target } from './install-plan.ts';
 import { type Launcher, launcherAt } from './launcher.ts';
 import { type Machine, type Platform, pathsOf } from './machine.ts';
-import { allowedBy, allowedExtensions, chromiumCaller, type HostManifest, readManifest } from './manifest.ts';
+import {
+  allowedBy,
+  allowedExtensions,
+  chromiumCaller,
+  furtherIds,
+  type HostManifest,
+  readManifest,
+} from './manifest.ts';
 
 /** Settings of an installation to keep in the next one. */
 export interface InstallSettings {
@@ -106,8 +113,8 @@ export async function examineBrowser(examination: BrowserExamination): Promise<E
 
   const config = launcherAt(manifest.path, machine)?.config ?? null;
   const allowed = allowedBy(manifest, browser.family);
-  const others = browser.family === 'firefox' ? [] : allowed.slice();
-  const remedy = again({ extensionIds: mergedIds(others, examination.extensionIds), config });
+  const ids = new Set([...furtherIds(manifest, browser.family), ...examination.extensionIds]);
+  const remedy = again({ extensionIds: [...ids], config });
   const wanted = allowedExtensions(browser.family, examination.extensionIds);
   const missing = wanted.filter((id) => !allowed.includes(id));
   if (missing.length === 0) add('extension', 'ok', `allows ${allowed.join(' and ')}`);
@@ -119,12 +126,6 @@ export async function examineBrowser(examination: BrowserExamination): Promise<E
   if (hello.state === 'answered') add('hello', 'ok', `${hello.program} responded in ${hello.afterMs} ms`);
   else add('hello', 'problem', hello.reason, HELLO_REMEDY[hello.state]);
   return { findings, config };
-}
-
-/** All ids except the one that every installation allows. */
-function mergedIds(some: readonly string[], more: readonly string[]): readonly string[] {
-  const [own] = allowedExtensions('chromium', []);
-  return [...new Set([...some, ...more])].filter((id) => id !== own);
 }
 
 /** The manifest that the browser would read; null, with a finding, if there is none. */

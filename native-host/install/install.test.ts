@@ -329,6 +329,12 @@ test('what an installation was given is known to the next one, browser by browse
   install(planInstall(request, { ...LAUNCHER, config }, directories, existsSync), LINUX);
   assert.equal(earlierConfig(ALL, directories, LINUX), config);
   const kept = (browser: Browser) => earlierIds(browser, LINUX);
+  // No option of a command can name another id of Firefox's extension.
+  writeFileSync(
+    join(directories.home, MANIFESTS.firefox),
+    manifestText('firefox', '/host', [FIREFOX_EXTENSION_ID, 'other@example.org']),
+  );
+  assert.deepEqual(browsersOf(directories).map(kept), [['a'.repeat(32)], [], [], [], []]);
   const again = { ...ALL, extensionIds: ['b'.repeat(32)] };
   install(planInstall(again, LAUNCHER, directories, existsSync, kept), LINUX);
   const known = browsersOf(directories).map((browser) => [browser.name, kept(browser)]);

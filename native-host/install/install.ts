@@ -15,13 +15,7 @@ import {
 } from './install-plan.ts';
 import { launcherAt, parseLauncher } from './launcher.ts';
 import { DirectoryInUse, type Disk, type Machine, pathsOf } from './machine.ts';
-import {
-  allowedBy,
-  allowedExtensions,
-  MANIFEST_DESCRIPTION,
-  parseManifest,
-  readManifest,
-} from './manifest.ts';
+import { furtherIds, MANIFEST_DESCRIPTION, parseManifest, readManifest } from './manifest.ts';
 
 /** The result for one browser. `path` is its manifest, null if none was involved. */
 interface BrowserResult {
@@ -110,9 +104,7 @@ export function earlierConfig(
 export function earlierIds({ family, manifest, registryKey }: Browser, machine: Machine): readonly string[] {
   const path = registryKey === null ? manifest : (machine.registry?.read(registryKey) ?? manifest);
   const read = readManifest(path, machine);
-  if ('error' in read || read.manifest.name !== HOST_NAME) return [];
-  const own = allowedExtensions(family, []);
-  return allowedBy(read.manifest, family).filter((id) => !own.includes(id));
+  return 'error' in read || read.manifest.name !== HOST_NAME ? [] : furtherIds(read.manifest, family);
 }
 
 /** Whether the location of the copy is free, or contains an earlier copy or what a failed removal left of one. */

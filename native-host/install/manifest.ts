@@ -66,6 +66,12 @@ export function allowedBy(manifest: HostManifest, family: BrowserFamily): readon
   return (manifest.allowed_origins ?? []).flatMap((origin) => CHROMIUM_CALLER.exec(origin)?.[1] ?? []);
 }
 
+/** The ids beside that of our own key that it allows, as `--extension-id` gives them: only for Chromium. */
+export function furtherIds(manifest: HostManifest, family: BrowserFamily): readonly string[] {
+  if (family === 'firefox') return [];
+  return allowedBy(manifest, family).filter((id) => id !== CHROMIUM_EXTENSION_ID);
+}
+
 /** The manifest at a path, or why there is none. */
 export function readManifest(
   path: string,
