@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { nextPoll, systemClock } from './clock.ts';
+import { nextPoll, systemClock, within } from './clock.ts';
 import { LOOPBACK } from './testing/peers.ts';
 
 const waited = (delayMs: number): Promise<number> => {
@@ -32,6 +32,20 @@ test('a cancelled callback does not run, however near its time is', async () => 
   for (const delayMs of [0, 0.5, 1.5, 5]) systemClock.after(delayMs, () => ran.push(delayMs))();
   await waited(20);
   assert.deepEqual(ran, []);
+});
+
+test('work that fails is not waited for until its time is over', async () => {
+  let waits = false;
+  const clock = {
+    after() {
+      waits = true;
+      return () => {
+        waits = false;
+      };
+    },
+  };
+  await assert.rejects(within(clock, 1, Promise.reject(new Error('gone'))), /gone/);
+  assert.equal(waits, false);
 });
 
 const server = createServer();

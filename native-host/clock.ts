@@ -53,8 +53,7 @@ export const systemClock: Clock = {
 export async function within(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const forget = clock.after(ms, resolve);
-  await Promise.race([work, promise]);
-  forget();
+  await Promise.race([work, promise]).finally(forget);
 }
 
 /**
