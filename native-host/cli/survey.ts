@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isOfFiles } from '../survey/archive.ts';
 import { connectTo, reasonOf, type ServerOptions, tellRefusals } from '../survey/connect.ts';
 import { errors, JetStreamApiError, jetstreamManager } from '../survey/nats.ts';
-import { type OwnServer, startServer } from '../survey/nats-server.ts';
+import { startServer } from '../survey/nats-server.ts';
 import { causeOf, namesOf } from '../survey/streams.ts';
 import { onlyArgument, onServer, run, type SurveyContext } from './survey-actions.ts';
 import { parseSurveyCommand, type SurveyCommand } from './survey-options.ts';
-import { type Interruption, stoppedByInterrupt, type Terminal } from './terminal.ts';
+import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
 /** An action may begin while its server is being restarted. */
@@ -20,14 +20,11 @@ async function connected(
   server: ServerOptions,
   terminal: Terminal,
   act: (context: SurveyContext) => Promise<void>,
-  { stop }: Interruption,
-  own: OwnServer | null = null,
+  stop: AbortController,
 ): Promise<number> {
   const connection = await connectTo(server, REFUSED_AGAIN_MS);
   void tellRefusals(connection, (message) => terminal.error('no-server', message));
   const names = namesOf(command.survey);
-  // Nobody starts it again, so there is nothing to wait for.
-  void own?.ended.then(() => stop.abort());
   try {
     await act({ command, terminal, connection, names, signal: stop.signal });
     return stop.signal.aborted ? EXIT_INTERRUPTED : EXIT_OK;
@@ -38,21 +35,19 @@ async function connected(
   }
 }
 
-async function runHere(
-  command: SurveyCommand,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<number> {
+async function runHere(command: SurveyCommand, terminal: Terminal, stop: AbortController): Promise<number> {
   const list = onlyArgument(command, 'LIST');
   const { out } = command;
   if (out === undefined) throw new Complaint('bad-usage', 'survey run takes --out DIR: where the results go');
   const act = (context: SurveyContext): Promise<void> => run(context, list, out);
-  if (command.server !== null) return connected(command, command.server, terminal, act, interruption);
+  if (command.server !== null) return connected(command, command.server, terminal, act, stop);
   const own = await startServer(join(out, SERVER_DIRECTORY));
+  // Nobody starts it again, so there is nothing to wait for.
+  void own.ended.then(() => stop.abort());
   try {
-    if (interruption.stop.signal.aborted) return EXIT_INTERRUPTED;
+    if (stop.signal.aborted) return EXIT_INTERRUPTED;
     const server = { servers: [own.url], token: own.token, credsFile: null, nkeyFile: null, caFile: null };
-    const code = await connected(command, server, terminal, act, interruption, own);
+    const code = await connected(command, server, terminal, act, stop);
     if (!own.hasEnded()) return code;
     throw new Complaint(
       'no-server',
@@ -87,14 +82,14 @@ async function dispatch(command: SurveyCommand, terminal: Terminal): Promise<num
     return (action === 'export' ? runExport : runSurveyReport)(dir, command, terminal);
   }
   // Until everything has ended: a server of its own would outlive us.
-  const interruption = stoppedByInterrupt();
+  const { stop, forget } = stoppedByInterrupt();
   try {
-    if (action === 'run') return await runHere(command, terminal, interruption);
+    if (action === 'run') return await runHere(command, terminal, stop);
     if (server === null) throw new Error('only "run" has a server of its own');
     const act = (context: SurveyContext): Promise<void> => onServer(context, action);
-    return await connected(command, server, terminal, act, interruption);
+    return await connected(command, server, terminal, act, stop);
   } finally {
-    interruption.forget();
+    forget();
   }
 }
 

@@ -100,8 +100,6 @@ export async function resultsOnDisk(): Promise<void> {
 /** The interrupt key, a service manager, and a terminal that closes. */
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export type Interruption = ReturnType<typeof stoppedByInterrupt>;
-
 /**
  * For a command that ends in an orderly way with what it has: a controller aborted by the first interrupt. A second one,
  * whichever it is, ends the process at once. `forget` restores the default.
