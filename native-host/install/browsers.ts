@@ -183,6 +183,16 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
     const [root = '', ...rest] = place.split('/');
     return join(roots[root] ?? '', ...rest);
   };
+  const sandbox = (
+    kind: Sandbox['kind'],
+    name: string | undefined,
+    data: string,
+    programs: string,
+    portal: boolean,
+  ): readonly Sandbox[] =>
+    name === undefined
+      ? []
+      : [{ kind, directory: join(home, data, name), program: join(programs, name), portal }];
   return {
     name,
     title: TITLES[name],
@@ -197,27 +207,9 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
     registryKey:
       vendor === undefined ? null : `HKCU\\Software\\${vendor}\\NativeMessagingHosts\\${HOST_NAME}`,
     sandboxes: [
-      ...(snap === undefined
-        ? []
-        : [
-            {
-              kind: 'Snap',
-              directory: join(home, 'snap', snap),
-              program: join('/snap/bin', snap),
-              portal: snapPortal,
-            } as const,
-          ]),
-      ...(flatpak === undefined
-        ? []
-        : [
-            {
-              kind: 'Flatpak',
-              directory: join(home, '.var/app', flatpak),
-              // Installed for all users.
-              program: join('/var/lib/flatpak/exports/bin', flatpak),
-              portal: false,
-            } as const,
-          ]),
+      ...sandbox('Snap', snap, 'snap', '/snap/bin', snapPortal),
+      // Installed for all users.
+      ...sandbox('Flatpak', flatpak, '.var/app', '/var/lib/flatpak/exports/bin', false),
     ],
   };
 }
