@@ -94,14 +94,6 @@ const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.pickl
 /** As origins they would be raced as `https://null` and, a number, as an IPv4 address (`1` as 0.0.0.1). */
 const JSON_SCALAR = /^(?:null|true|false|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether a line is blank or a comment. */
 export function isIdle(line: string): boolean {
   return /^\s*(#|$)/.test(line);
@@ -139,7 +131,7 @@ export function readRaceLine(line: string, mode: Mode, offered: readonly Mode[] 
   if (isIdle(line)) return null;
   const text = line.trim();
   if (!text.startsWith('{') && !JSON_SCALAR.test(text)) return readUrl(text, mode);
-  const parsed = v.safeParse(lineSchema, parseJson(text));
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), lineSchema), text);
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
   return { ok: false, code: 'bad-line', message: lineFault(parsed.issues, offered) };
 }

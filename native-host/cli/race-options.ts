@@ -73,12 +73,8 @@ function readOrigins(texts: readonly string[]): readonly OriginParts[] {
       'bad-usage',
       `give origins on the command line or read them with "${INPUT}", not both`,
     );
-  const origins = new Map<string, OriginParts>();
-  for (const text of texts) {
-    const parts = readOrigin(text);
-    origins.set(parts.origin, parts);
-  }
-  return [...origins.values()];
+  const origins = texts.map(readOrigin);
+  return [...new Map(origins.map((parts) => [parts.origin, parts])).values()];
 }
 
 function readPort(text: string): number | null {

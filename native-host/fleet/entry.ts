@@ -105,6 +105,7 @@ const outcomeSchema = v.variant('h3', [
   }),
 ]);
 type FleetOutcome = v.InferOutput<typeof outcomeSchema>;
+const valueSchema = v.pipe(v.string(), v.parseJson(), outcomeSchema);
 
 function macOf({ key, atMs, h3Failure, tcpProtocol }: SharedRecord, sign: Sign): string {
   return sign(key, JSON.stringify([FLEET_SCHEMA, atMs, h3Failure, tcpProtocol]));
@@ -121,14 +122,8 @@ export function writeOutcome(record: SharedRecord, sign: Sign): string {
 
 function parse(bytes: Uint8Array): FleetOutcome | null {
   if (bytes.length > MAX_VALUE_BYTES) return null;
-  try {
-    const parsed = v.safeParse(outcomeSchema, JSON.parse(new TextDecoder().decode(bytes)), {
-      abortEarly: true,
-    });
-    return parsed.success ? parsed.output : null;
-  } catch {
-    return null;
-  }
+  const parsed = v.safeParse(valueSchema, new TextDecoder().decode(bytes), { abortEarly: true });
+  return parsed.success ? parsed.output : null;
 }
 
 /** The outcome in a value, or why it is refused. */
