@@ -134,26 +134,23 @@ export function parseCommand<const T extends Options>(
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
     const text = messageOf(error);
+    const seeHelp = `; see "${commandLine(command, '--help')}"`;
     const unknown = /^Unknown option '(-+)([^']*)'/.exec(text);
     if (unknown !== null) {
       const [, dashes = '', name = ''] = unknown;
       const near = didYouMean(name, [...Object.keys(options), 'help'], '--');
-      const hint = near || `; see "${commandLine(command, '--help')}"`;
-      throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${hint}`);
+      throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${near || seeHelp}`);
     }
     // Node calls a value that looks like an option ambiguous, and says in further sentences what to write instead.
     const valued = /^Option '(--[^' ]+).*' argument (missing|is ambiguous)/.exec(text);
     if (valued !== null) {
       const [, name = '', fault] = valued;
       const dashed = fault === 'missing' ? '' : `; one that begins with a dash is given as ${name}=VALUE`;
-      throw new Complaint(
-        'bad-usage',
-        `${name} takes a value${dashed}; see "${commandLine(command, '--help')}"`,
-      );
+      throw new Complaint('bad-usage', `${name} takes a value${dashed}${seeHelp}`);
     }
     const [first = text] = text.split(/\.\s|\n/);
     const sentence = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-    throw new Complaint('bad-usage', `${sentence}; see "${commandLine(command, '--help')}"`);
+    throw new Complaint('bad-usage', sentence + seeHelp);
   }
 }
 

@@ -211,11 +211,6 @@ export class Session {
         .catch((error) => this.#failed(id, type, error));
   }
 
-  /** For reads, which are answered soon in any case. */
-  #reading(request: Request, read: (key: string) => void): void {
-    this.#under(this.#parts.network.key(), request, read, MAX_READ_WAIT_MS);
-  }
-
   /** For what needs the key itself: waits until it is certain, which it nearly always is. */
   #certain(request: Request, act: (key: string) => void): void {
     this.#under(this.#parts.network.settledKey(), request, act);
@@ -225,7 +220,7 @@ export class Session {
     const { id, browser, site, origins } = request;
     // An older extension takes a basis that it does not know for a damaged reply.
     const shared = this.#readsSharedForecasts;
-    this.#reading(request, (key) => {
+    const answer = (key: string): void => {
       // What is merely not identified yet is no other network.
       const isKnown = key !== UNIDENTIFIED || this.#parts.network.key() === UNIDENTIFIED;
       this.#send({
@@ -234,7 +229,8 @@ export class Session {
         forecasts: this.#parts.cache.forecast({ network: key, browser, site, origins, shared }),
         ...(isKnown && { network: key }),
       });
-    });
+    };
+    this.#under(this.#parts.network.key(), request, answer, MAX_READ_WAIT_MS);
   }
 
   #observed(request: RequestOf<'observed'>): void {
