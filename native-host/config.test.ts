@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { isCidr, loadSettings, splitHostPort } from './config.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 
@@ -14,11 +14,23 @@ function file(directory: string, text: string, mode = 0o600): string {
   return path;
 }
 
+/** Sets the directories of the XDG specification for a test. */
+function setXdg(t: TestContext, config: string, state: string): void {
+  const { XDG_CONFIG_HOME, XDG_STATE_HOME } = process.env;
+  t.after(() => {
+    for (const [name, value] of Object.entries({ XDG_CONFIG_HOME, XDG_STATE_HOME }))
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  });
+  Object.assign(process.env, { XDG_CONFIG_HOME: config, XDG_STATE_HOME: state });
+}
+
 const refused = (message: RegExp) => ({ name: 'SettingsError', message });
 
 test('without a default file the defaults apply, in the XDG directories', async (t) => {
   const directory = scratchDirectory(t);
-  const settings = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory } });
+  setXdg(t, directory, directory);
+  const settings = loadSettings();
   assert.deepEqual(settings, {
     allowPrivate: [],
     resolve: new Map(),
@@ -29,7 +41,8 @@ test('without a default file the defaults apply, in the XDG directories', async 
     fleet: null,
     source: null,
   });
-  const bare = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: 'relative' } });
+  setXdg(t, directory, 'relative');
+  const bare = loadSettings();
   assert.equal(bare.cachePath, join(homedir(), '.local/state/photofinish/cache.db'));
 });
 
@@ -37,9 +50,10 @@ test('the default file is read, or an explicit one instead of it', async (t) => 
   const directory = scratchDirectory(t);
   mkdirSync(join(directory, 'photofinish'));
   file(join(directory, 'photofinish'), '{"allowPrivate":["10.0.0.0/8"]}');
-  assert.deepEqual(loadSettings({ env: { XDG_CONFIG_HOME: directory } }).allowPrivate, ['10.0.0.0/8']);
+  setXdg(t, directory, directory);
+  assert.deepEqual(loadSettings().allowPrivate, ['10.0.0.0/8']);
   const path = file(directory, '{}');
-  assert.deepEqual(loadSettings({ path, env: { XDG_CONFIG_HOME: directory } }).allowPrivate, []);
+  assert.deepEqual(loadSettings(path).allowPrivate, []);
 });
 
 test('every setting; relative paths are relative to the file, host names are as races have them', async (t) => {
@@ -55,7 +69,7 @@ test('every setting; relative paths are relative to the file, host names are as 
       logs: '../helper.log',
     }),
   );
-  assert.deepEqual(loadSettings({ path }), {
+  assert.deepEqual(loadSettings(path), {
     allowPrivate: ['127.0.0.0/8', '::1'],
     resolve: new Map([
       ['h3.test:4433', '127.0.0.1'],
@@ -80,7 +94,7 @@ test('the port of the DNS server is 53 unless given', async (t) => {
     ['[2001:db8::1]', '[2001:db8::1]:53'],
     ['[2001:db8::1]:5353', '[2001:db8::1]:5353'],
   ])
-    assert.equal(loadSettings({ path: file(directory, JSON.stringify({ resolver })) }).resolver, server);
+    assert.equal(loadSettings(file(directory, JSON.stringify({ resolver }))).resolver, server);
 });
 
 const fleet = (facts: object): string =>
@@ -92,9 +106,9 @@ test('where outcomes are shared: files are relative to the settings, nothing is 
     ...{ server: 'nats://nats.test:4222', bucket: 'fleet', network: 'fleet', publish: false },
     ...{ credsFile: null, nkeyFile: null, caFile: null, saltFile: join(directory, 'salt') },
   };
-  assert.deepEqual(loadSettings({ path: file(directory, fleet({})) }).fleet, defaults);
+  assert.deepEqual(loadSettings(file(directory, fleet({}))).fleet, defaults);
   const all = { creds: 'me.creds', tlsCa: '/etc/ca.pem', network: 'office', publish: true };
-  assert.deepEqual(loadSettings({ path: file(directory, fleet(all)) }).fleet, {
+  assert.deepEqual(loadSettings(file(directory, fleet(all))).fleet, {
     ...defaults,
     ...{ credsFile: join(directory, 'me.creds'), caFile: '/etc/ca.pem', network: 'office', publish: true },
   });
@@ -123,26 +137,23 @@ test('an invalid value is refused with the name of the setting', async (t) => {
     [fleet({ publish: 'yes' }), /fleet\.publish/],
   ];
   for (const [text, message] of table)
-    assert.throws(() => loadSettings({ path: file(directory, text) }), refused(message), text);
+    assert.throws(() => loadSettings(file(directory, text)), refused(message), text);
 });
 
 test('a missing explicit file is an error', async (t) => {
   const directory = scratchDirectory(t);
-  assert.throws(
-    () => loadSettings({ path: join(directory, 'none.json') }),
-    refused(/none\.json cannot be read/),
-  );
+  assert.throws(() => loadSettings(join(directory, 'none.json')), refused(/none\.json cannot be read/));
 });
 
 test('a file that group or others can write is refused, and so is one in a world-writable directory', async (t) => {
   const directory = scratchDirectory(t);
   for (const mode of [0o620, 0o602, 0o666])
-    assert.throws(() => loadSettings({ path: file(directory, '{}', mode) }), refused(/others can write it/));
-  assert.equal(loadSettings({ path: file(directory, '{}', 0o644) }).source, join(directory, 'config.json'));
+    assert.throws(() => loadSettings(file(directory, '{}', mode)), refused(/others can write it/));
+  assert.equal(loadSettings(file(directory, '{}', 0o644)).source, join(directory, 'config.json'));
   chmodSync(directory, 0o777);
-  assert.throws(() => loadSettings({ path: join(directory, 'config.json') }), refused(/directory/));
+  assert.throws(() => loadSettings(join(directory, 'config.json')), refused(/directory/));
   chmodSync(directory, 0o1777);
-  loadSettings({ path: join(directory, 'config.json') });
+  loadSettings(join(directory, 'config.json'));
 });
 
 test('a link is checked at its target and at its own location', async (t) => {
@@ -156,9 +167,9 @@ test('a link is checked at its target and at its own location', async (t) => {
   symlinkSync(join(closed, 'config.json'), join(open, 'link.json'));
   symlinkSync(open, join(closed, 'linked'));
   for (const path of [join(closed, 'link.json'), join(open, 'link.json'), join(closed, 'linked/config.json')])
-    assert.throws(() => loadSettings({ path }), refused(/others can write its directory/), path);
+    assert.throws(() => loadSettings(path), refused(/others can write its directory/), path);
   chmodSync(open, 0o755);
-  assert.equal(loadSettings({ path: join(closed, 'link.json') }).source, join(closed, 'link.json'));
+  assert.equal(loadSettings(join(closed, 'link.json')).source, join(closed, 'link.json'));
 });
 
 test('below the home directory, a parent directory that others can write is refused, too', async (t) => {
@@ -170,16 +181,16 @@ test('below the home directory, a parent directory that others can write is refu
   mkdirSync(join(directory, 'inner'));
   const path = file(join(directory, 'inner'), '{}');
   chmodSync(directory, 0o777);
-  assert.equal(loadSettings({ path }).source, path);
+  assert.equal(loadSettings(path).source, path);
   process.env.HOME = directory;
-  assert.throws(() => loadSettings({ path }), refused(/others can write its directory/));
+  assert.throws(() => loadSettings(path), refused(/others can write its directory/));
 });
 
 test('a file that is not regular is refused at once, without blocking', async (t) => {
   const directory = scratchDirectory(t);
   const path = join(directory, 'config.json');
   execFileSync('mkfifo', [path]);
-  assert.throws(() => loadSettings({ path }), refused(/not a regular file/));
+  assert.throws(() => loadSettings(path), refused(/not a regular file/));
 });
 
 test('address ranges and host:port in their usual notations', () => {
@@ -193,7 +204,8 @@ test('address ranges and host:port in their usual notations', () => {
     assert.equal(splitHostPort(bad), null, bad);
 });
 
-test('a home that is not a directory contains no settings', () => {
-  const settings = loadSettings({ env: { XDG_CONFIG_HOME: '/dev/null', XDG_STATE_HOME: '/dev/null' } });
+test('a home that is not a directory contains no settings', (t) => {
+  setXdg(t, '/dev/null', '/dev/null');
+  const settings = loadSettings();
   assert.equal(settings.source, null);
 });

@@ -142,18 +142,6 @@ const fileSchema = v.strictObject({
 /** Every setting that the file may contain. */
 export const SETTING_NAMES = Object.keys(fileSchema.entries);
 
-/** The variables that determine where files are (XDG Base Directory Specification). */
-export interface Environment {
-  readonly XDG_CONFIG_HOME?: string | undefined;
-  readonly XDG_STATE_HOME?: string | undefined;
-}
-
-export interface SettingsQuery {
-  /** An explicit file must exist; without one the default file is read if it exists. */
-  readonly path?: string | undefined;
-  readonly env?: Environment;
-}
-
 /** XDG Base Directory Specification: a relative value is invalid and ignored. */
 function xdg(value: string | undefined, fallback: string): string {
   if (value?.startsWith('/')) return value;
@@ -161,12 +149,12 @@ function xdg(value: string | undefined, fallback: string): string {
 }
 
 /** The default path of the settings file. */
-export function defaultConfigPath(env: Environment = process.env): string {
-  return join(xdg(env.XDG_CONFIG_HOME, '.config'), 'photofinish', 'config.json');
+export function defaultConfigPath(): string {
+  return join(xdg(process.env.XDG_CONFIG_HOME, '.config'), 'photofinish', 'config.json');
 }
 
 /** The default path of the host cache. */
-export function defaultCachePath(env: Environment = process.env): string {
+export function defaultCachePath(env: NodeJS.ProcessEnv = process.env): string {
   return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
 }
 
@@ -203,12 +191,12 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
 }
 
 /**
- * Reads the settings. Relative paths in it are relative to the file's own directory. Throws `SettingsError` for a
- * missing explicit file, a file that others could have written, or one that does not match the schema.
+ * Reads the settings from a file, which must exist, or from the default one if that exists. Relative paths in it are
+ * relative to the file's own directory. Throws `SettingsError` for a missing explicit file, a file that others could have
+ * written, or one that does not match the schema.
  */
-export function loadSettings(query: SettingsQuery = {}): Settings {
-  const env = query.env ?? process.env;
-  const file = resolve(query.path ?? defaultConfigPath(env));
+export function loadSettings(explicit: string | null = null): Settings {
+  const file = resolve(explicit ?? defaultConfigPath());
   let text: string | null = null;
   try {
     text = readSecurely(file);
@@ -217,7 +205,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     if (error instanceof NotRegularFile) throw new SettingsError(error.message);
     // A HOME such as /dev/null, common for service users, is not a directory and so contains no settings.
     const missing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-    if (!missing || query.path !== undefined)
+    if (!missing || explicit !== null)
       throw new SettingsError(`${file} cannot be read: ${(error as Error).message}`);
   }
   const settings = text === null ? v.parse(fileSchema, {}) : parseFile(file, text);
@@ -235,7 +223,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [raced(name) ?? name, to])),
     ca: settings.ca.map(here),
     resolver: settings.resolver === undefined ? null : dnsServer(settings.resolver),
-    cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
+    cachePath: settings.cache === undefined ? defaultCachePath() : here(settings.cache),
     logsPath: hereOrNull(settings.logs),
     fleet: settings.fleet === undefined ? null : fleetOf(settings.fleet),
     source: text === null ? null : file,

@@ -54,9 +54,9 @@ function refuse(code: 'unknown-caller' | 'internal', message: string): never {
   process.exit(EXIT_REFUSED);
 }
 
-function settingsOf(config: string | undefined): Settings {
+function settingsOf(config: string | null): Settings {
   try {
-    return loadSettings({ path: config });
+    return loadSettings(config);
   } catch (error) {
     if (error instanceof SettingsError)
       refuse('internal', `the helper's settings cannot be used: ${error.message}`);

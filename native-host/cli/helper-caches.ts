@@ -13,7 +13,6 @@ import {
   loadSettings,
   type Settings,
   SettingsError,
-  type SettingsQuery,
 } from '../config.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/entry.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -23,9 +22,9 @@ import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
 /** The helper's settings. Throws a Complaint if they cannot be used. */
-export function helperSettings(query: SettingsQuery = {}): Settings {
+export function helperSettings(path: string | null = null): Settings {
   try {
-    return loadSettings(query);
+    return loadSettings(path);
   } catch (error) {
     if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
     throw error;

@@ -78,7 +78,7 @@ function readConfig(text: string | undefined): string | null {
   const path = resolve(text);
   if (text === '' || !statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new Complaint('bad-file', `--config takes an existing file, not "${text}"`);
-  const missing = helperSettings({ path }).ca.find((file) => !existsSync(file));
+  const missing = helperSettings(path).ca.find((file) => !existsSync(file));
   if (missing !== undefined) throw new Complaint('bad-config', `${path}: ca: there is no file ${missing}`);
   return path;
 }
@@ -242,7 +242,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
 function remainingCache(config: string | null, { platform }: Machine): readonly string[] {
   let path: string;
   try {
-    path = loadSettings(config === null ? {} : { path: config }).cachePath;
+    path = loadSettings(config).cachePath;
   } catch (error) {
     if (error instanceof SettingsError) return [];
     throw error;

@@ -44,7 +44,7 @@ import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-comm
 /** The settings file in use, or why it cannot be used. */
 function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
   try {
-    const settings = loadSettings(path === null ? {} : { path });
+    const settings = loadSettings(path);
     const text = settings.source ?? `no settings file at ${defaultConfigPath()}; using the defaults`;
     return { finding: helperFinding('config', 'ok', text), settings };
   } catch (error) {

@@ -10,13 +10,13 @@ test("the launcher passes the settings before the two dashes, the browser's argu
     config: '/c.json',
     browser: [CHROMIUM, '--parent-window=0'],
   });
-  assert.deepEqual(helperArguments(['--', CHROMIUM]), { config: undefined, browser: [CHROMIUM] });
-  assert.deepEqual(helperArguments([CHROMIUM]), { config: undefined, browser: [CHROMIUM] });
+  assert.deepEqual(helperArguments(['--', CHROMIUM]), { config: null, browser: [CHROMIUM] });
+  assert.deepEqual(helperArguments([CHROMIUM]), { config: null, browser: [CHROMIUM] });
 });
 
 test("the browser's arguments cannot select the settings", () => {
-  assert.equal(helperArguments(['--', '--config', '/evil.json', CHROMIUM]).config, undefined);
-  assert.equal(helperArguments(['--config', '/evil.json', CHROMIUM]).config, undefined);
+  assert.equal(helperArguments(['--', '--config', '/evil.json', CHROMIUM]).config, null);
+  assert.equal(helperArguments(['--config', '/evil.json', CHROMIUM]).config, null);
 });
 
 test('Firefox passes its manifest, Chromium only the extension', () => {

@@ -6,7 +6,7 @@ import { CHROMIUM_CALLER, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/
 export function helperArguments(argv: readonly string[]) {
   const at = argv.indexOf('--');
   const own = at === -1 ? [] : argv.slice(0, at);
-  return { config: own[0] === '--config' ? own[1] : undefined, browser: argv.slice(at + 1) };
+  return { config: own[0] === '--config' ? (own[1] ?? null) : null, browser: argv.slice(at + 1) };
 }
 
 /** The browser extension that talks to this helper. */
