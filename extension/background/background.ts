@@ -194,6 +194,7 @@ async function start() {
     proxyMode().then(followProxy, console.error),
     followAccess().catch(console.error),
     observedMode.recall(),
+    loadSavedMap<number>(chrome.storage.session, 'missed:').then((counted) => table.recall(counted)),
   ]);
   const steering = await openBrowserSteering({
     store,

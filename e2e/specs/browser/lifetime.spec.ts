@@ -221,6 +221,38 @@ for (const seed of [1, 2])
     await expectAllCounted(popup, dir, served.seen);
   });
 
+test('a response that its page times after the background which missed it was terminated is counted once', async ({
+  open,
+  served,
+  dir,
+}) => {
+  const session = await open({ local: served });
+  const end = await backgroundEnder(session);
+  const { both, h2only } = served.origins;
+  const tab = await session.newTab();
+  await tab.goto(`${h2only.origin}/page?resources=1`);
+  await loaded(tab);
+  // A page has no timing entry for a response that it has not read.
+  await tab.evaluate(async (url) => {
+    Object.assign(globalThis, { late: await fetch(url) });
+  }, `${both.origin}/r/late.txt`);
+  const inAll = { [h2only.origin]: 2, [both.origin]: 1 };
+  const popup = await session.openPopup(tab);
+  const reported = async () => {
+    const counts = Object.entries(reportedCounts(await exportedReport(popup, dir)));
+    return Object.fromEntries(
+      counts.map(([origin, each]) => [origin, Object.values(each).reduce((a, b) => a + b)]),
+    );
+  };
+  await expect.poll(reported, SETTLED).toEqual(inAll);
+  await end();
+  await tab.evaluate(async (url) => {
+    await (globalThis as unknown as { late: Response }).late.text();
+    await (await fetch(url)).text();
+  }, `${h2only.origin}/r/last.txt`);
+  await expect.poll(reported, SETTLED).toEqual({ ...inAll, [h2only.origin]: 3 });
+});
+
 test('settings, records and races persist when the browser is reopened', async ({ open, served, dir }) => {
   const session = await open({ own: true, local: served });
   const { both, h2only } = served.origins;

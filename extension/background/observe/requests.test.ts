@@ -79,6 +79,20 @@ test('unclaimed after settling is missed, and a late timing does not count it ag
   assert.equal(table.claim(claim), null);
 });
 
+test('a late timing does not count again what an earlier background counted as missed, whose address is not kept', () => {
+  const kept = new Map<string, number>();
+  const terminated = new RequestTable();
+  terminated.recall(kept);
+  terminated.add(base);
+  terminated.expire(SETTLE_MS);
+  assert.match([...kept.keys()].join(), /^[0-9a-z]{1,7}$/);
+  const restarted = new RequestTable();
+  restarted.recall(kept);
+  assert.equal(restarted.claim({ ...claim, url: `${claim.url}/other` }), null);
+  assert.equal(restarted.claim(claim), 'counted');
+  assert.equal(restarted.claim(claim), null);
+});
+
 test('a document in a viewer is missed as soon as its tab shows it, and no other is', () => {
   const table = new RequestTable();
   const page: EndedRequest = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' };

@@ -1,6 +1,6 @@
 // The table of answered requests that webRequest saw and no timing entry has claimed yet. A claim joins the two halves
-// of one request; what is not claimed within SETTLE_MS was missed by the content script and is counted as missed. Kept
-// only in the background's memory.
+// of one request; what is not claimed within SETTLE_MS was missed by the content script and is counted as missed. Only
+// what was counted so outlives the background: a page may time it much later.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { dropOldest } from '../../common/drop-oldest.ts';
@@ -89,6 +89,18 @@ const STAMPED_LATE_MS = 5000;
 /** Browsers keep a prerendered page for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
+/** How often each was counted as missed, by digest of its key. */
+interface CountedRequests extends Pick<Map<string, number>, 'get' | 'delete' | 'size' | 'keys'> {
+  set(key: string, times: number): unknown;
+}
+
+/** FNV-1a (draft-eastlake-fnv): what outlives the background names no address. */
+function digestOf(key: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(key)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
 function keyOf(tabId: number, documentId: string | null, navigation: boolean, url: string): string {
   // A navigation is requested before its document exists, so it is joined by its tab.
   const asker = navigation ? tabId : (documentId ?? `of ${tabId}`);
@@ -129,12 +141,17 @@ interface UnmatchedResponse {
 
 export class RequestTable {
   readonly #waiting = new Map<string, EndedRequest[]>();
-  readonly #counted = new Map<string, number>();
+  #counted: CountedRequests = new Map();
   readonly #early = new Set<string>();
   /** Responses whose entries found no request, by each key under which it may arrive. */
   readonly #unmatched = new Map<string, UnmatchedResponse[]>();
   #overflow: EndedRequest[] = [];
   #size = 0;
+
+  /** Takes what the background counted before it was terminated, and keeps there what this one does. */
+  recall(counted: CountedRequests): void {
+    this.#counted = counted;
+  }
 
   add(request: EndedRequest): void {
     const key = this.#requestKey(request);
@@ -157,7 +174,7 @@ export class RequestTable {
   /** How many requests are here that this may claim, or were already returned as missed. */
   known(claim: Claim): number {
     const counts = keysOf(claim).map(
-      (key) => (this.#waiting.get(key)?.length ?? 0) + (this.#counted.get(key) ?? 0),
+      (key) => (this.#waiting.get(key)?.length ?? 0) + (this.#counted.get(digestOf(key)) ?? 0),
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
@@ -287,12 +304,13 @@ export class RequestTable {
   }
 
   #markCounted(request: EndedRequest): void {
-    const key = this.#requestKey(request);
+    const key = digestOf(this.#requestKey(request));
     this.#counted.set(key, (this.#counted.get(key) ?? 0) + 1);
     dropOldest(this.#counted, MAX_COUNTED);
   }
 
-  #unmarkCounted(key: string): boolean {
+  #unmarkCounted(requestKey: string): boolean {
+    const key = digestOf(requestKey);
     const times = this.#counted.get(key);
     if (times === undefined) return false;
     if (times === 1) this.#counted.delete(key);

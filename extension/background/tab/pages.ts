@@ -191,9 +191,12 @@ export async function loadSavedMap<Value>(area: SessionArea, prefix: string) {
       map.set(key, value);
       touch(key);
     },
-    delete(key: string): void {
-      if (map.delete(key)) touch(key);
+    delete(key: string): boolean {
+      const known = map.delete(key);
+      if (known) touch(key);
+      return known;
     },
+    keys: () => map.keys(),
     entries: () => map.entries(),
     get size() {
       return map.size;
