@@ -79,6 +79,26 @@ async function openDeveloperTools(page: Page): Promise<void> {
   await command(context, (session) => session.send('Target.openDevTools', { targetId }));
 }
 
+/** Chooses *On click* for the extension's access to sites. */
+export async function chooseAccessOnClick(tab: Tab, extensionId: string): Promise<void> {
+  await tab.goto('chrome://extensions');
+  await tab.evaluate(async (id) => {
+    const { developerPrivate } = chrome as unknown as ExtensionsPage;
+    await developerPrivate.updateExtensionConfiguration({ extensionId: id, hostAccess: 'ON_CLICK' });
+  }, extensionId);
+}
+
+/** Clicks the extension's toolbar icon above that tab, which must be the only one with its URL. */
+export async function clickToolbarIcon(tab: Tab, id: string): Promise<void> {
+  await tab.bringToFront();
+  const url = await tab.url();
+  await command(playwrightPage(tab).context(), async (session) => {
+    const { targetInfos } = await session.send('Target.getTargets', { filter: [{ type: 'tab' }] });
+    const targetId = targetInfos.find((target) => target.url === url)?.targetId ?? '';
+    await session.send('Extensions.triggerAction', { id, targetId });
+  });
+}
+
 const pages = new WeakMap<Tab, Page>();
 
 /** Playwright's page of a tab, for features that only Chromium exposes. */
@@ -240,6 +260,11 @@ async function kill(context: BrowserContext, userDataDir: string): Promise<void>
 /** Browser-level CDP commands missing from Playwright's types. */
 interface BrowserCommands {
   send(method: 'Target.openDevTools', options: { targetId: string }): Promise<void>;
+  send(
+    method: 'Target.getTargets',
+    options: { filter: readonly { type: string }[] },
+  ): Promise<{ targetInfos: readonly { url: string; targetId: string }[] }>;
+  send(method: 'Extensions.triggerAction', options: { id: string; targetId: string }): Promise<void>;
   send(method: 'Extensions.loadUnpacked', options: { path: string }): Promise<{ id: string }>;
   send(method: 'Extensions.uninstall', options: { id: string }): Promise<void>;
   detach(): Promise<void>;
@@ -276,7 +301,11 @@ async function stopWorkers(context: BrowserContext): Promise<void> {
 interface ExtensionsPage {
   readonly developerPrivate: {
     updateProfileConfiguration(update: { inDeveloperMode: boolean }): Promise<void>;
-    updateExtensionConfiguration(update: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
+    updateExtensionConfiguration(update: {
+      extensionId: string;
+      incognitoAccess?: boolean;
+      hostAccess?: 'ON_CLICK';
+    }): Promise<void>;
   };
 }
 

@@ -14,7 +14,6 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { asServed, observeRequests, openBrowserSteering, responseOf } from '#edition';
 import {
   documentOfTab,
-  hasAccess,
   hasAccessInTab,
   isOwnPage,
   knownTabs,
@@ -391,7 +390,7 @@ function askForecast(tabId: number, frameId: number, url: string): void {
     // Navigations are reported without access too.
     if (everySite) forecaster.navigate(tabId, frameId, url);
     else
-      hasAccess(url)
+      hasAccessInTab(tabId, url)
         .then((has) => has && forecaster.navigate(tabId, frameId, url))
         .catch(console.error);
   });

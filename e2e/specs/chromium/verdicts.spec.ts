@@ -1,9 +1,12 @@
 // Verdicts on what only Chromium does: it turns to HTTP/2 where a QUIC server has gone, for which Firefox waits until its
-// page times out, and shows a page of its own for an error status without content, as if the navigation had failed.
+// page times out, shows a page of its own for an error status without content, as if the navigation had failed, and lets
+// an extension into one tab alone.
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { navigationProtocol, visitUntil } from '../../browsers/browser.ts';
+import { chooseAccessOnClick, clickToolbarIcon } from '../../browsers/chromium.ts';
 import { startHttp2 } from '../../origins/raw.ts';
 import { startOrigins } from '../../origins/start.ts';
-import { expect, test } from '../fixtures.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
 import { identityOf } from '../steps.ts';
 
 test('HTTP/3 before and HTTP/2 now is not a first visit', async ({ open, authority }) => {
@@ -42,4 +45,31 @@ test('a 404 without content is not reported as a page that did not load', async 
   } finally {
     server.stop();
   }
+});
+
+test('in a tab let in by a click on the toolbar icon alone, the next page is recorded and forecast', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const options = await session.openPage('options/options.html');
+  await expect(options.part('helper')).toSay(/^Helper running/);
+  await chooseAccessOnClick(await session.newTab(), CHROMIUM_EXTENSION_ID);
+  const { origin, host } = local.origins.h2only;
+  const tab = await session.newTab();
+  await tab.goto(origin);
+  const visible = () =>
+    options.evaluate(async (url) => (await chrome.tabs.query({ url })).length, `${origin}/`);
+  expect(await visible()).toBe(0);
+  await clickToolbarIcon(tab, CHROMIUM_EXTENSION_ID);
+  await expect.poll(visible).toBe(1);
+  await tab.reload();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect
+    .poll(async () =>
+      (await exportedReport(popup, dir)).sites.map(({ site, hitRatio }) => [site, hitRatio.of]),
+    )
+    .toEqual([[host, 1]]);
 });
