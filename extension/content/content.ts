@@ -126,9 +126,13 @@ function creatorsQueue(): typeof shared.photofinishQueue | null {
   }
 }
 
-/** A later one reports nothing: if a script’s URL wrote it, its requests are attributed to another document too. */
 const blank = BROWSER === 'chromium' && location.href.startsWith('about:blank');
 const inherited = blank ? creatorsQueue() : null;
+/**
+ * A `javascript:` URL wrote it, so that its requests are attributed to another document too, or its creator cannot report
+ * them. Of one that was navigated to, only a page of another origin before it is not named.
+ */
+const silent = blank && inherited === null && !navigation.activation?.from;
 const queue =
   inherited ??
   createQueue({
@@ -178,7 +182,7 @@ function leave(): void {
  */
 function onPageHide(): void {
   leave();
-  if (isOrphan() || blank) return;
+  if (isOrphan() || inherited !== null) return;
   const batches = queue.unanswered().map((numbered) => {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
     return batchOf({ ...numbered, entries });
@@ -295,7 +299,7 @@ function wasOpen(): boolean {
 }
 
 // A prerendered page is not a visit yet; if it never becomes one, it is never counted.
-if (blank && inherited === null) queue.stop();
+if (silent) queue.stop();
 else if ('prerendering' in document && document.prerendering === true)
   document.addEventListener('prerenderingchange', onActivated);
 else if (!wasOpen()) start();

@@ -336,21 +336,42 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'addressless',
-    what: 'Images in frames without an https address: initial `about:blank`, `srcdoc`, `blob:`',
+    what: 'Images in frames without an https address: `srcdoc`, `blob:`, `about:blank` (initial, opened, navigated to)',
     cacheControl: 'no-store',
     run: async (origin, { load }) => {
       const image = (from: string) => `<img src="${origin}/image.png?${from}">`;
       await load('iframe', { srcdoc: image('srcdoc') });
       const page = new Blob([image('blob')], { type: 'text/html' });
       await load('iframe', { src: URL.createObjectURL(page) });
-      const frame = document.createElement('iframe');
-      document.body.append(frame);
-      const inFrame = frame.contentWindow as Window & typeof globalThis;
-      const shown = new inFrame.Image();
-      inFrame.document.body.append(shown);
-      shown.src = `${origin}/image.png?blank`;
-      await shown.decode();
+      const loadIn = async (frame: HTMLIFrameElement, from: string) => {
+        const inFrame = frame.contentWindow as Window & typeof globalThis;
+        const shown = new inFrame.Image();
+        inFrame.document.body.append(shown);
+        shown.src = `${origin}/image.png?${from}`;
+        await shown.decode();
+      };
+      const append = () => document.body.appendChild(document.createElement('iframe'));
+      await loadIn(append(), 'blank');
+      const opened = append();
+      opened.contentDocument?.open().write('<body>');
+      opened.contentDocument?.close();
+      await loadIn(opened, 'opened');
+      const again = append();
+      const loaded = () => new Promise((resolve) => again.addEventListener('load', resolve, { once: true }));
+      again.srcdoc = '<p>';
+      await loaded();
+      // Without an entry of its own in the history of the page.
+      again.contentWindow?.location.replace('about:blank');
+      await loaded();
+      await loadIn(again, 'again');
     },
+  },
+  {
+    name: 'script-url',
+    what: 'Image in a frame that a `javascript:` URL wrote',
+    why: 'Chromium attributes the requests of such a document to another one than its timings.',
+    cacheControl: 'no-store',
+    run: (origin, { load }) => load('iframe', { src: `javascript:'<img src="${origin}/image.png">'` }),
   },
   {
     name: 'worker',
