@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { runOrThrow, whenReady } from './child-process.ts';
+import { startProgram } from './origins/stack.ts';
 import { pathRemapFlags } from './test-programs.ts';
 
 const shell = (script: string) => spawn('sh', ['-c', script]);
@@ -25,6 +26,13 @@ test('a program that ends before it is ready is rejected with its standard error
 
 test('a program that cannot be started is rejected', async () => {
   await assert.rejects(whenReady('it', spawn('/nonexistent')), { code: 'ENOENT' });
+});
+
+test('a server that a signal ends before it is ready is rejected at once', { timeout: 30_000 }, async () => {
+  const dying = { name: 'it', file: 'sh', args: ['-c', 'echo out of memory >&2; kill -KILL $$'] };
+  await assert.rejects(startProgram({ ...dying, ready: () => false }), {
+    message: 'it did not start:\nout of memory\n',
+  });
 });
 
 test('a command that fails is rejected with its reason before its command line', async () => {

@@ -7,13 +7,11 @@ import { readFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../browsers/browser.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { type Authority, type Certificate, certificateOf } from './start.ts';
 
 const START_TIMEOUT_MS = 60_000;
-const POLL_MS = 20;
 /** UDP and TCP ports are allocated independently, so finding a number free on both may take several tries. */
 const PORT_DRAWS = 50;
 
@@ -58,11 +56,18 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   const complaints = text(child.stderr);
   const endWithUs = () => child.kill();
   process.once('exit', endWithUs);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const stop = async (signal?: NodeJS.Signals) => {
     process.off('exit', endWithUs);
-    await ended(child, signal);
+    if (hasEnded()) return;
+    child.kill(signal);
+    await once(child, 'exit');
   };
-  if (!(await waitUntilReady(() => ready(pid), child))) {
+  const outcome = await until(
+    async () => (hasEnded() ? 'ended' : (await ready(pid)) && 'ready'),
+    START_TIMEOUT_MS,
+  );
+  if (outcome !== 'ready') {
     await stop();
     throw new Error(`${name} did not start:\n${await complaints}`);
   }
@@ -89,18 +94,6 @@ export async function freePort(): Promise<number> {
   throw new Error('No port is free for both TCP and UDP.');
 }
 
-async function waitUntilReady(
-  ready: () => boolean | Promise<boolean>,
-  child: ChildProcess,
-): Promise<boolean> {
-  const deadlineMs = performance.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && performance.now() < deadlineMs) {
-    if (await ready()) return true;
-    await pause(POLL_MS);
-  }
-  return false;
-}
-
 /** Address, host name and expected certificate authority of a request to a server. */
 export interface ReachableServer {
   readonly host: string;
@@ -119,12 +112,6 @@ export async function answerOf({ host, port, caPath }: ReachableServer) {
   } catch {
     return null;
   }
-}
-
-async function ended(child: ChildProcess, signal?: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, 'exit');
 }
 
 /** Requested by the page on every visit. */
