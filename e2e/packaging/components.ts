@@ -28,8 +28,10 @@ export interface BundledPackage {
   readonly needs: readonly string[];
 }
 
+type Identity = Pick<BundledPackage, 'name' | 'version'>;
+
 /** Identifies one version of a package within its registry. */
-const idOf = ({ name, version }: Pick<BundledPackage, 'name' | 'version'>): string => `${name}@${version}`;
+const idOf = ({ name, version }: Identity): string => `${name}@${version}`;
 
 /** The crate of the helper's addon. */
 export const ADDON_CRATE = 'photofinish-quic-napi';
@@ -230,12 +232,6 @@ export const SBOM_FILE = 'sbom.cdx.json';
 const { Component, Bom, Metadata } = CDX.Models;
 const { ComponentType } = CDX.Enums;
 
-/** The subject of the bill. */
-interface Subject {
-  readonly name: string;
-  readonly version: string;
-}
-
 const licences = new CDX.Contrib.License.Factories.LicenseFactory(parseExpression);
 
 function purlOf({ registry, name, version }: BundledPackage): string {
@@ -257,26 +253,22 @@ function componentOf(each: BundledPackage): CDX.Models.Component {
 }
 
 /**
- * The bill in CycloneDX 1.6, independent of the order of the packages, and without time and place of the build, so that
+ * The bill of `subject` in CycloneDX 1.6, independent of the order of the packages, and without time and place of the build, so that
  * the same source gives the same bytes.
  */
-export function billOf(subject: Subject, bundled: readonly BundledPackage[]): string {
+export function billOf(subject: Identity, bundled: readonly BundledPackage[]): string {
   const root = new Component(ComponentType.Application, subject.name, {
-    bomRef: `${subject.name}@${subject.version}`,
+    bomRef: idOf(subject),
     version: subject.version,
   });
   root.licenses.add(licences.makeFromString(LICENCE));
   const bom = new Bom({ metadata: new Metadata({ component: root }) });
-  const components = new Map(bundled.map((each) => [idOf(each), componentOf(each)]));
-  for (const each of bundled) {
-    const component = components.get(idOf(each));
-    if (component === undefined) continue;
+  const components = bundled.map((each) => [each, componentOf(each)] as const);
+  const refs = new Map(components.map(([each, { bomRef }]) => [idOf(each), bomRef]));
+  for (const [{ direct, needs }, component] of components) {
     bom.components.add(component);
-    if (each.direct) root.dependencies.add(component.bomRef);
-    for (const need of each.needs) {
-      const needed = components.get(need);
-      if (needed !== undefined) component.dependencies.add(needed.bomRef);
-    }
+    if (direct) root.dependencies.add(component.bomRef);
+    for (const ref of needs.map((need) => refs.get(need))) if (ref) component.dependencies.add(ref);
   }
   const normalizers = new CDX.Serialize.JSON.Normalize.Factory(CDX.Spec.Spec1dot6);
   const text = new CDX.Serialize.JsonSerializer(normalizers).serialize(bom, { sortLists: true, space: 2 });

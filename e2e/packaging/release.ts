@@ -7,9 +7,12 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import * as v from 'valibot';
+import extension from '../../manifest.json' with { type: 'json' };
 import helper from '../../native-host/package.json' with { type: 'json' };
+import { VERSION } from '../../native-host/version.ts';
+import project from '../../package.json' with { type: 'json' };
 import { runOrThrow } from '../child-process.ts';
+import tests from '../package.json' with { type: 'json' };
 import { build } from '../run/artefacts.ts';
 import { figures, formatTable, heading, printLine } from '../run/display.ts';
 import { endCommandsOnSignals } from '../run/step-command.ts';
@@ -178,16 +181,6 @@ const PEER = '@playwright/test';
 /** Versions in which CommonJS can require ES modules, as Playwright does for specs in CommonJS projects. */
 const FIXTURES_NODE_RANGE = '>=20.19';
 
-const manifestSchema = v.object({ dependencies: v.record(v.string(), v.string()) });
-
-/** The Playwright version that the fixtures are tested with, and later ones. */
-async function peerRange(): Promise<string> {
-  const manifest = v.parse(manifestSchema, JSON.parse(await readFile(join(TOP, 'e2e/package.json'), 'utf8')));
-  const tested = manifest.dependencies[PEER];
-  if (tested === undefined) throw new Error(`e2e/package.json names no ${PEER}`);
-  return `^${tested}`;
-}
-
 async function stageFixtures(stage: string, version: string): Promise<PackageFacts> {
   await place(stage, 'dist/playwright.js', { copyOf: join(DOOR, 'dist', 'playwright.js') });
   await place(stage, 'photofinish.d.ts', { copyOf: join(DOOR, 'photofinish.d.ts') });
@@ -201,7 +194,8 @@ async function stageFixtures(stage: string, version: string): Promise<PackageFac
     type: 'module',
     exports: { '.': { types: './photofinish.d.ts', default: './dist/playwright.js' } },
     files: ['dist', 'extension', 'photofinish.d.ts'],
-    peerDependencies: { [PEER]: await peerRange() },
+    // The version that the fixtures are tested with, and later ones.
+    peerDependencies: { [PEER]: `^${tests.dependencies[PEER]}` },
     optionalDependencies: { [helper.name]: version },
     engines: { node: FIXTURES_NODE_RANGE },
   };
@@ -256,23 +250,14 @@ async function uncommitted(): Promise<readonly string[]> {
     .filter((line) => line !== '');
 }
 
-const versioned = v.object({ version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+$/)) });
-
-async function versionIn(file: string): Promise<string> {
-  return v.parse(versioned, JSON.parse(await readFile(join(TOP, file), 'utf8'))).version;
-}
-
-async function versionOfHelper(): Promise<string | undefined> {
-  return /VERSION = '([^']+)'/.exec(await readFile(join(TOP, 'native-host/version.ts'), 'utf8'))?.[1];
-}
-
-/** The release's version. Throws if extension, helper and project disagree. */
-async function releaseVersion(): Promise<string> {
-  const version = await versionIn('package.json');
+/** The release's version. Throws if it is none, or if extension, helper and project disagree. */
+function releaseVersion(): string {
+  const { version } = project;
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`package.json says version ${version}`);
   const others = {
-    'manifest.json': await versionIn('manifest.json'),
-    'native-host/package.json': await versionIn('native-host/package.json'),
-    'native-host/version.ts': await versionOfHelper(),
+    'manifest.json': extension.version,
+    'native-host/package.json': helper.version,
+    'native-host/version.ts': VERSION,
   };
   for (const [file, found] of Object.entries(others))
     if (found !== version) throw new Error(`${file} says version ${found}, package.json ${version}`);
@@ -297,7 +282,7 @@ async function summed(out: string, name: string): Promise<Package> {
  * checkout there is no source archive.
  */
 export async function writeRelease(out: string): Promise<readonly Package[]> {
-  const version = await releaseVersion();
+  const version = releaseVersion();
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const names: string[] = [];
