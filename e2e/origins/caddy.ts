@@ -1,10 +1,10 @@
 // Starts Caddy, so that results obtained with our own server are also confirmed with an independent one.
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runOrThrow } from '../child-process.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { goProgram } from '../test-programs.ts';
 import { answerOf, freePort, startProgram } from './stack.ts';
 import { type Authority, certificateOf, type RunningOrigin } from './start.ts';
@@ -48,7 +48,8 @@ export interface RunningCaddy extends RunningOrigin {
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const binary = goProgram('caddy');
-  const dir = await scratchDirectory('caddy');
+  await using opening = new AsyncDisposableStack();
+  const dir = await scratchIn(opening, 'caddy');
   const {
     hosts: [host],
     certifiedBy: { caPath },
@@ -60,8 +61,7 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const listen = inside === undefined ? `127.0.0.1:${port}` : `:${port}`;
   await writeFile(configPath, JSON.stringify(configuration(options, host, listen, dir)));
   const version = (await runOrThrow(binary, ['version'])).trim();
-  const clear = () => rm(dir, { recursive: true, force: true });
-  const running = await startProgram({
+  const { pid, stop } = await startProgram({
     name: 'Caddy',
     file: binary,
     args: ['run', '--config', configPath],
@@ -78,16 +78,17 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
       inside === undefined
         ? (await answerOf({ host, port, caPath }))?.['alt-svc'] !== undefined
         : listens(pid, port),
-  }).catch(async (error) => {
-    await clear();
-    throw error;
   });
-  const { pid } = running;
-  const stop = async () => {
-    await running.stop();
-    await clear();
+  opening.defer(() => stop());
+  const closing = opening.move();
+  return {
+    origin: `https://${host}:${port}`,
+    host,
+    port,
+    pid,
+    version,
+    stop: () => closing.disposeAsync(),
   };
-  return { origin: `https://${host}:${port}`, host, port, pid, version, stop };
 }
 
 /** Serves its page at any URL. */

@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type HostScript, type HttpsRecord, startDns } from './dns.ts';
-import { type Identity, listen, refusingUdpPort, type TcpPeer } from './raw.ts';
+import { type Identity, listen, refusingUdpPort, type TcpPeer, writeSlowly } from './raw.ts';
 
 type Zone = Readonly<Record<string, HostScript>>;
 
@@ -66,7 +66,6 @@ const LARGE = Buffer.alloc(16_000);
 const HELLO_REQUESTS = Buffer.concat([Buffer.from('1603034000', 'hex'), Buffer.alloc(16_384)]);
 const RECORD_HEAD_BYTES = 5;
 const CHAIN_CERTIFICATES = 3000;
-const DRIP_INTERVAL_MS = 20;
 const EARLY_HINTS = `HTTP/1.1 103 Early Hints\r\nlink: </${'x'.repeat(1000)}>\r\n\r\n`;
 
 /** An HTTP/2 frame (RFC 9113 section 4.1). */
@@ -116,8 +115,7 @@ const PEERS = {
   'a handshake that drips': () =>
     createServer((socket) => {
       socket.write(HELLO_REQUESTS.subarray(0, RECORD_HEAD_BYTES));
-      const timer = setInterval(() => socket.write(Buffer.of(0)), DRIP_INTERVAL_MS);
-      socket.on('close', () => clearInterval(timer));
+      writeSlowly(() => socket.write(Buffer.of(0)), socket);
     }),
   'a chain of megabytes': ({ cert, ...identity }: Identity) =>
     createTlsServer({ ...identity, cert: String(cert).repeat(CHAIN_CERTIFICATES), ALPNProtocols: ['h2'] }),

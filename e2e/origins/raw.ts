@@ -113,7 +113,8 @@ export function startHttp1(identity: Identity, act: (socket: Socket) => void): P
   return listen(server);
 }
 
-function writeSlowly(
+/** Writes a character at a time until the end. */
+export function writeSlowly(
   write: (bytes: string) => void,
   until: { once(event: 'close', end: () => void): unknown },
 ): void {

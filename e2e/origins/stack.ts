@@ -9,7 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { until } from '../browsers/browser.ts';
 import { onPath } from '../run/find-browser.mjs';
-import { type Authority, type Certificate, certificateOf } from './start.ts';
+import { type Authority, type Certificate, certificateOf, type RunningOrigin } from './start.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** UDP and TCP ports are allocated independently, so finding a number free on both may take several tries. */
@@ -94,15 +94,12 @@ export async function freePort(): Promise<number> {
   throw new Error('No port is free for both TCP and UDP.');
 }
 
-/** Address, host name and expected certificate authority of a request to a server. */
-export interface ReachableServer {
-  readonly host: string;
-  readonly port: number;
-  readonly caPath: string;
-}
-
-/** The headers of its HTTP/1.1 response; null if there is none. */
-export async function answerOf({ host, port, caPath }: ReachableServer) {
+/** The headers of an HTTP/1.1 response of that host, from a server on loopback; null if there is none. */
+export async function answerOf({
+  host,
+  port,
+  caPath,
+}: Pick<RunningOrigin, 'host' | 'port'> & Pick<Authority, 'caPath'>) {
   const ca = await readFile(caPath);
   const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
   try {

@@ -129,9 +129,7 @@ export function certificateOf({ certificates }: Pick<Authority, 'certificates'>,
   return certificate;
 }
 
-interface ReadyLine {
-  caPath: string;
-  spki: string[];
+interface ReadyLine extends Pick<RunningOrigins<string>, 'caPath' | 'spki'> {
   origins: RunningOrigin[];
   certificates: (Certificate & { host: string })[];
 }
