@@ -292,12 +292,8 @@ function send(socket: Socket, bytes: number, sequence: number, sentMs: number[])
 }
 
 /** Resolves with the event, or once no datagram can be expected any more. */
-async function orTimeout(event: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  const patience = sleep(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => {});
-  await Promise.race([event, patience]);
-  over.abort();
-}
+const orTimeout = (event: Promise<unknown>) =>
+  Promise.race([event, sleep(PATIENCE_MS, undefined, { ref: false })]);
 
 async function probe({ address, datagrams, bytes, gapMs }: Probe): Promise<ProbeResult> {
   if (bytes < SEQUENCE_BYTES) throw new RangeError('a datagram must hold its number');

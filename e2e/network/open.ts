@@ -10,7 +10,6 @@ import {
   type End,
   FORWARDER,
   type Forwarder,
-  type LinkReport,
   netemUnavailable,
   type Shape,
   type Shapes,
@@ -59,17 +58,13 @@ interface Addresses {
 }
 
 /** A namespace at the other end of one of the client's links. */
-export interface Peer extends Namespace, Addresses {
+export interface Peer extends Namespace, Addresses, Pick<Forwarder, 'report' | 'waiting'> {
   /** The client's device of this link. */
   readonly clientDevice: string;
-  /** The process that carries this link's packets; null if the kernel does. */
+  /** The process that carries this link's packets; null if the kernel does, and then there are no statistics. */
   readonly linkPid: number | null;
   /** Changes the link at runtime. Rejects for a `veth`, which has no shape, and for what netem cannot reproduce. */
   shape(shapes: Shapes): Promise<void>;
-  /** Statistics of a `tun` link since the last report. Rejects for other links. */
-  report(): Promise<LinkReport>;
-  /** How many packets are on a `tun` link in both directions. Rejects for other links. */
-  waiting(): Promise<number>;
 }
 
 export interface Network<Name extends string> {
@@ -131,47 +126,39 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
   await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
 }
 
-/** The optional capabilities of a link; a cable has none. */
-type LinkCapabilities = Partial<Forwarder>;
-
 async function backendFor(link: LinkKind): Promise<LinkBackend> {
   if (link.kind !== 'shaped') return link.kind;
   const why = beyondNetem(link.shape ?? {}) ?? (await netemUnavailable());
   return why === null ? 'netem' : 'tun';
 }
 
-/** Creates the two devices of a link, and the forwarder or netem between them. */
+/** Creates the two devices of a link, and the forwarder or netem between them; returns what the link can do. */
 async function layLink(
   client: End,
   peer: End,
   backend: LinkBackend,
   seed: number,
-): Promise<LinkCapabilities> {
+): Promise<Partial<Forwarder>> {
   if (backend === 'tun') return startForwarder(client, peer, seed);
   const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
   await runOrThrow('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
   return backend === 'netem' ? { shape: await shapeEgress(client, peer) } : {};
 }
 
+const unable = (why: string) => async (): Promise<never> => {
+  throw new Error(why);
+};
+
 /** A peer as callers see it. */
-function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: LinkCapabilities): Peer {
+function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: Partial<Forwarder>): Peer {
   return {
     ...peer,
     ...addresses,
     clientDevice,
     linkPid: laid.pid ?? null,
-    async shape(shapes) {
-      if (laid.shape === undefined) throw new Error('a veth link has no shape');
-      await laid.shape(shapes);
-    },
-    async report() {
-      if (laid.report === undefined) throw new Error('only a tun link gives reports');
-      return laid.report();
-    },
-    async waiting() {
-      if (laid.waiting === undefined) throw new Error('only a tun link counts its packets');
-      return laid.waiting();
-    },
+    shape: laid.shape ?? unable('a veth link has no shape'),
+    report: laid.report ?? unable('only a tun link gives reports'),
+    waiting: laid.waiting ?? unable('only a tun link counts its packets'),
   };
 }
 
@@ -280,20 +267,13 @@ function inUserNamespace({ file, args }: Invocation): Invocation {
   return { file: 'unshare', args: [...OWN, 'sh', '-ec', PREPARE, 'sh', file, ...args] };
 }
 
-/** Whether the kernel allows this user such a namespace, determined by trying. */
-async function allowed(): Promise<boolean> {
-  const { file, args } = inUserNamespace({ file: 'true', args: [] });
-  return runCommand(file, args).then(
-    ({ code }) => code === 0,
-    () => false,
-  );
-}
-
 /**
  * The command such that it can open networks: unchanged for root, and also where unprivileged namespaces are
  * unavailable.
  */
 export async function withNetworks(command: Invocation): Promise<Invocation> {
-  const wanting = process.platform === 'linux' && process.getuid?.() !== 0;
-  return wanting && (await allowed()) ? inUserNamespace(command) : command;
+  if (process.platform !== 'linux' || process.getuid?.() === 0) return command;
+  // Whether the kernel allows this user such a namespace is found out by trying.
+  const { file, args } = inUserNamespace({ file: 'true', args: [] });
+  return (await fails(file, args)) ? command : inUserNamespace(command);
 }
