@@ -9,12 +9,10 @@ import { type Tab, until } from '../browsers/browser.ts';
 import { playwrightPage } from '../browsers/chromium.ts';
 import { openSession, type Popup, type Session } from '../browsers/session.ts';
 import { type Filling, fillLedger } from '../browsers/stored.ts';
-import { startDnsFor } from '../origins/dns.ts';
-import { everyKind, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { beginStep, heading, printLine } from './display.ts';
-import { raceAll, readOrigin, visitAll, visitMixedPage } from './start.ts';
+import { raceAll, serveEveryKind, visitAll, visitMixedPage } from './start.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');
@@ -121,21 +119,13 @@ async function run(): Promise<boolean> {
   if (!(await build())) return false;
   await rm(DIR, { recursive: true, force: true });
   await mkdir(DIR, { recursive: true, mode: 0o700 });
-  const localOrigins = everyKind((n) => ({ port: FIRST_PORT + n, answerDelayMs: ANSWER_DELAY_MS }));
-  const served = await startOrigins({ origins: localOrigins, dir: join(DIR, 'origins') });
-  const dns = await startDnsFor(Object.values(served.origins));
-  let session: Session | null = null;
-  try {
-    const { resolver } = dns;
-    session = await openSession({ browser: 'chromium', dir: DIR, headless: true, local: served, resolver });
-    const origins = Object.values(served.origins).map(({ origin }) => readOrigin(origin));
-    for (const file of await photograph(session, origins)) printLine(relative(TOP, file));
-    return true;
-  } finally {
-    await session?.close();
-    dns.stop();
-    await served.stop();
-  }
+  await using closing = new AsyncDisposableStack();
+  const settingsOf = (n: number) => ({ port: FIRST_PORT + n, answerDelayMs: ANSWER_DELAY_MS });
+  const { origins, ...served } = await serveEveryKind(closing, join(DIR, 'origins'), settingsOf);
+  const session = await openSession({ browser: 'chromium', dir: DIR, headless: true, ...served });
+  closing.defer(() => session.close());
+  for (const file of await photograph(session, origins)) printLine(relative(TOP, file));
+  return true;
 }
 
 endCommandsOnSignals();

@@ -7,10 +7,12 @@ import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { adoptionPercent } from '@photofinish/shared/report/adoption';
 import {
+  PROTOCOL_COLUMNS,
   type Report,
   type ReportOrigin,
   type ReportSite,
   reportSchema,
+  totalOf,
 } from '@photofinish/shared/report/report';
 import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
@@ -134,21 +136,11 @@ export async function raceAll(session: Session, stops: readonly Stop[]): Promise
   return { rows, ok };
 }
 
-/** Exports the report of all sites in every format; returns the file paths by format. */
-async function exportReports(popup: Popup, dir: string): Promise<Record<ReportFormat, string>> {
-  const file = (format: ReportFormat) => join(dir, `report.${format}`);
-  for (const format of FORMATS) await popup.exportAllSites(format, file(format));
-  return { html: file('html'), json: file('json'), csv: file('csv') };
-}
-
 /** Real pages load from dozens of origins; the report lists the rest. */
 const SHOWN_ORIGINS = 12;
 
-const total = ({ protocols }: ReportOrigin) =>
-  protocols.h3 + protocols.h2 + protocols['http/1.1'] + protocols.unknown;
-
 function protocolsUsed({ protocols }: ReportOrigin): string {
-  const used = (['h3', 'h2', 'http/1.1', 'unknown'] as const).filter((name) => protocols[name] > 0);
+  const used = PROTOCOL_COLUMNS.map(([, name]) => name).filter((name) => protocols[name] > 0);
   return used.map((name) => `${name} ${protocols[name]}`).join(', ') || '–';
 }
 
@@ -178,10 +170,10 @@ function formatAdoption(report: Report, popups: PopupRows): string {
   const columns = ['origin', 'protocol used', figures('requests'), 'forecast', 'verdict'];
   const sections = report.sites.map((site) => {
     const rows = rowsOfSite(site.site, popups);
-    const origins = site.origins.toSorted((a, b) => total(b) - total(a));
+    const origins = site.origins.toSorted((a, b) => totalOf(b.protocols) - totalOf(a.protocols));
     const lines = origins.slice(0, SHOWN_ORIGINS).map((origin) => {
       const row = rows.find((candidate) => candidate.origin === origin.origin);
-      const requests = String(total(origin));
+      const requests = String(totalOf(origin.protocols));
       return [origin.origin, protocolsUsed(origin), requests, forecastOf(row), origin.verdict.code];
     });
     const more = origins.length - lines.length;
@@ -218,15 +210,16 @@ export async function tour(
   const popup = await session.openPopup(first?.tab ?? null);
   await rm(reportDir, { recursive: true, force: true });
   await mkdir(reportDir, { recursive: true, mode: 0o700 });
-  const files = await exportReports(popup, reportDir);
-  const paths = Object.values(files);
+  const file = (format: ReportFormat) => join(reportDir, `report.${format}`);
+  for (const format of FORMATS) await popup.exportAllSites(format, file(format));
+  const paths = FORMATS.map(file);
   if (headless) {
     const picture = join(reportDir, 'popup.png');
     await popup.tab.screenshot(picture, { fullPage: true });
     paths.push(picture);
   }
   await popup.tab.close();
-  const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
+  const report = v.parse(reportSchema, JSON.parse(await readFile(file('json'), 'utf8')));
   printLine(`\n${formatAdoption(report, raced.rows)}\n`);
   for (const path of paths) printLine(relative(TOP, path));
   return raced.ok && stops.length === origins.length;
@@ -250,7 +243,7 @@ interface StartOptions {
 }
 
 /** Throws BadUsage for anything else. */
-export function readOrigin(text: string): Origin {
+function readOrigin(text: string): Origin {
   const result = parseOrigin(text);
   if (!result.ok) throw new BadUsage(result.message);
   return result.value.origin;
@@ -268,6 +261,19 @@ function readArguments(args: string[]): StartOptions {
   };
 }
 
+/** Starts local origins of every kind in `dir`, and a DNS server that knows them; they end with `closing`. */
+export async function serveEveryKind(
+  closing: AsyncDisposableStack,
+  dir: string,
+  settingsOf: Parameters<typeof everyKind>[0],
+) {
+  const local = closing.use(await startOrigins({ origins: everyKind(settingsOf), dir }));
+  const running = Object.values(local.origins);
+  const { resolver, stop } = await startDnsFor(running);
+  closing.defer(stop);
+  return { local, resolver, origins: running.map(({ origin }) => readOrigin(origin)) };
+}
+
 /** Runs until a signal ends this process, and with it the origins. */
 async function keep(origin: Origin, caPath: string, resolver: string): Promise<never> {
   const reach = ['--resolver', resolver, '--ca', relative(TOP, caPath), '--allow-private'];
@@ -283,43 +289,24 @@ async function run(options: StartOptions): Promise<boolean> {
   await mkdir(SESSION_DIR, { recursive: true, mode: 0o700 });
 
   heading('Browser');
+  await using closing = new AsyncDisposableStack();
   const isLocal = options.origins.length === 0;
-  const served = isLocal
-    ? await startOrigins({
-        origins: everyKind(() => ({ answerDelayMs: ANSWER_DELAY_MS })),
-        dir: join(SESSION_DIR, 'origins'),
-      })
-    : null;
-  const origins = served
-    ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
-    : options.origins;
-  const dns = served && (await startDnsFor(Object.values(served.origins)));
-  let session: Session | null = null;
-  try {
-    const step = beginStep('Chromium with the extension and the helper');
-    const { headless } = options;
-    const local = served ?? undefined;
-    session = await openSession({
-      browser: 'chromium',
-      dir: SESSION_DIR,
-      headless,
-      local,
-      resolver: dns?.resolver,
-    });
-    step.end(true, session.version);
-    const ok = await tour(session, origins, { local: isLocal, headless, reportDir: REPORT_DIR });
-    const [first] = origins;
-    if (options.keep && first && served && dns) await keep(first, served.caPath, dns.resolver);
-    if (!headless) {
-      printLine('\nThe browser stays open; close it or press Ctrl-C to end.');
-      await session.closed();
-    }
-    return ok;
-  } finally {
-    await session?.close();
-    dns?.stop();
-    await served?.stop();
+  const delayed = () => ({ answerDelayMs: ANSWER_DELAY_MS });
+  const served = isLocal ? await serveEveryKind(closing, join(SESSION_DIR, 'origins'), delayed) : null;
+  const { local, resolver, origins } = served ?? { origins: options.origins };
+  const step = beginStep('Chromium with the extension and the helper');
+  const { headless } = options;
+  const session = await openSession({ browser: 'chromium', dir: SESSION_DIR, headless, local, resolver });
+  closing.defer(() => session.close());
+  step.end(true, session.version);
+  const ok = await tour(session, origins, { local: isLocal, headless, reportDir: REPORT_DIR });
+  const [first] = origins;
+  if (options.keep && first && served) await keep(first, served.local.caPath, served.resolver);
+  if (!headless) {
+    printLine('\nThe browser stays open; close it or press Ctrl-C to end.');
+    await session.closed();
   }
+  return ok;
 }
 
 if (import.meta.main) {

@@ -36,19 +36,13 @@ async function runNodeSuites(
     await Promise.all([need('helper', WITH_RUST), need('extension', WITH_EXTENSION)]);
     return runNodeTests(workspace, files, grep);
   };
-  const ofHelper = ([workspace]: readonly [Workspace, unknown]) => workspace === 'native-host';
-  const helperSide = async () => {
-    const results: SuiteResult[] = [];
-    for (const [workspace, files] of units.filter(ofHelper)) results.push(await runUnits(workspace, files));
+  const runSide = async (ofHelper: boolean) => {
+    const results = checks && !ofHelper ? [await runQuickChecks()] : [];
+    for (const [workspace, files] of units)
+      if ((workspace === 'native-host') === ofHelper) results.push(await runUnits(workspace, files));
     return results;
   };
-  const otherSide = async () => {
-    const results = checks ? [await runQuickChecks()] : [];
-    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit)))
-      results.push(await runUnits(workspace, files));
-    return results;
-  };
-  return (await Promise.all([otherSide(), helperSide()])).flat();
+  return (await Promise.all([runSide(false), runSide(true)])).flat();
 }
 
 /** cargo runs one step at a time, in parallel with everything else: mostly it compiles, at low priority. */
@@ -63,8 +57,8 @@ async function runSuites(selection: Selection, wanted: readonly ArtefactName[]):
   printLine();
   const rust = runRustSuites(selection);
   const results = (await Promise.all([makeArtefacts(wanted), runNodeSuites(selection, wanted)])).flat();
-  const browser = selection.specs.length > 0 ? [runBrowserTests(selection)] : [];
-  results.push(...(await rust), ...(await Promise.all(browser)));
+  const browser = selection.specs.length > 0 ? [await runBrowserTests(selection)] : [];
+  results.push(...(await rust), ...browser);
   const merged = merge(results);
   const counted = selection.grep === undefined ? merged : found(merged);
   return counted.map((result) => judge(result, isOnCi()));

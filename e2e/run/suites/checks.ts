@@ -17,28 +17,12 @@ const TEST_LINE =
   /^test (?<name>.+?)(?: - should panic)? \.\.\. (?<state>ok|FAILED|ignored)(?:, (?<reason>.+))?$/;
 const RESULT_LINE = /^test result: .*? (?<ok>\d+) passed; (?<bad>\d+) failed;/;
 const OUTPUT_HEAD = /^---- (?<of>.+) stdout ----$/;
+/** The output of one test binary begins with it. */
 const SOURCE_LINE = /^ +(?:Running (?<binary>.+) \(|Doc-tests (?<doc>.+)$)/;
 
 function readTestLine(line: string): { name: string; state: string; reason: string } | null {
   const { name, state, reason = 'no reason given' } = TEST_LINE.exec(line)?.groups ?? {};
   return name === undefined || state === undefined ? null : { name, state, reason };
-}
-
-/** The output of one test binary. */
-interface Section {
-  readonly target: string;
-  readonly lines: string[];
-}
-
-function sectionsOf(output: string): Section[] {
-  const sections: Section[] = [{ target: '', lines: [] }];
-  for (const line of output.split('\n')) {
-    const { binary, doc } = SOURCE_LINE.exec(line)?.groups ?? {};
-    const target = binary ?? (doc === undefined ? null : `${doc} documentation`);
-    if (target !== null) sections.push({ target, lines: [] });
-    sections.at(-1)?.lines.push(line);
-  }
-  return sections;
 }
 
 /** The output of each failed test, by name. */
@@ -54,7 +38,10 @@ function failureDetails(lines: readonly string[]): Map<string, string> {
   return details;
 }
 
-function readSection({ target, lines }: Section): Counts {
+function readSection(section: string): Counts {
+  const lines = section.split('\n');
+  const { binary, doc } = SOURCE_LINE.exec(lines[0] ?? '')?.groups ?? {};
+  const target = doc === undefined ? (binary ?? '') : `${doc} documentation`;
   const tests = lines.map(readTestLine).filter((test) => test !== null);
   const named = (state: string) => tests.filter((test) => test.state === state);
   const details = failureDetails(lines);
@@ -77,7 +64,7 @@ function readSection({ target, lines }: Section): Counts {
 
 /** Parses the output of `cargo test`, one test binary at a time. */
 export function readCargoOutput(output: string): Counts {
-  return sumOf(sectionsOf(output).map(readSection));
+  return sumOf(output.split(/^(?= +(?:Running .+ \(|Doc-tests .))/m).map(readSection));
 }
 
 /** Compilation leaves the processors to tests. */

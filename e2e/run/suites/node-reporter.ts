@@ -20,10 +20,6 @@ function explain(error: Error): string {
   return inspect(error.cause ?? error, { colors: false });
 }
 
-function isSkipped(flag: string | boolean | undefined): flag is string | true {
-  return flag !== undefined && flag !== false;
-}
-
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   // Names of open tests by nesting level: a child is reported before its parent has ended.
   const open: string[] = [];
@@ -41,6 +37,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     const isFile = data.nesting === 0 && data.name === file;
     const path = isFile ? [file] : [file, ...open.slice(0, data.nesting), data.name];
     const name = path.join(' > ');
+    // Neither is present in the event of a test that has run.
+    const reason = data.skip ?? data.todo;
 
     if (type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
@@ -48,8 +46,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       if (error.failureType === 'subtestsFailed') continue;
       const detail = [explain(error), isFile ? (printed.get(file) ?? '') : ''].join('\n').trimEnd();
       yield line({ kind: 'failed', name, detail });
-    } else if (isSkipped(data.skip) || isSkipped(data.todo)) {
-      const reason = isSkipped(data.skip) ? data.skip : data.todo;
+    } else if (reason !== undefined) {
       yield line({ kind: 'skipped', name, detail: reason === true ? 'no reason given' : String(reason) });
     } else if (data.details.type !== 'suite') {
       yield isFile
