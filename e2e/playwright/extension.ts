@@ -1,10 +1,10 @@
 // The extension in a test's browser: a copy that is in full mode from the first request, and what it knows, through its
 // own message API, for which one of its pages is opened for the query and closed afterwards; and how networks are named
 // in its reports.
-
 import { existsSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isRecognisable, UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { BrowserContext, Page } from '@playwright/test';
 // Type-only import: both sides of this port are built together.
@@ -62,15 +62,6 @@ export function checkContext(context: BrowserContext): void {
   throw new Error(
     'Photofinish sees only pages of the fixture `context`, and this page is of another context: use the fixture `page` or `context.newPage()`.',
   );
-}
-
-/** The promise's outcome, or after `timeoutMs` a rejection that says what did not happen. */
-function within<Result>(timeoutMs: number, promise: Promise<Result>, failure: string): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${failure} within ${timeoutMs / 1000} s`)), timeoutMs);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -169,7 +160,10 @@ export async function reportOf(context: BrowserContext): Promise<Report> {
     const making = extensionPage.evaluate<Report>(
       `import(${maker}).then(({ reportOf }) => reportOf({ sites: null }))`,
     );
-    return within(REPORT_TIMEOUT_MS, making, 'the extension made no report');
+    const late = pause(REPORT_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`the extension made no report within ${REPORT_TIMEOUT_MS / 1000} s`);
+    });
+    return Promise.race([making, late]);
   });
   return setups.get(context)?.namesNetworks ? report : withoutNetworks(report);
 }

@@ -160,22 +160,6 @@ async function closeWelcome(context: BrowserContext): Promise<string> {
   return extension;
 }
 
-type ContextOptions = Pick<
-  BrowserContextOptions,
-  | 'baseURL'
-  | 'colorScheme'
-  | 'extraHTTPHeaders'
-  | 'ignoreHTTPSErrors'
-  | 'locale'
-  | 'timezoneId'
-  | 'userAgent'
-  | 'viewport'
->;
-
-function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): ContextOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
 /** The options with their defaults. Throws for one that does not exist, which would seem to have been heeded. */
 export function checkedOptions(options: PhotofinishOptions): Required<PhotofinishOptions> {
   const other = Object.keys(options).find((name) => !(name in DEFAULTS));
@@ -221,42 +205,17 @@ async function attachReport(testInfo: TestInfo, report: Report): Promise<void> {
 export const test = base.extend<PhotofinishFixtures>({
   photofinishOptions: [DEFAULTS, { option: true }],
 
+  // Playwright itself adds its options, such as `baseURL`, to those of every new context.
   context: async (
-    {
-      photofinishOptions,
-      browserName,
-      playwright,
-      launchOptions,
-      headless,
-      baseURL,
-      colorScheme,
-      extraHTTPHeaders,
-      ignoreHTTPSErrors,
-      javaScriptEnabled,
-      locale,
-      storageState,
-      timezoneId,
-      userAgent,
-      viewport,
-    },
+    { photofinishOptions, browserName, playwright, launchOptions, headless, javaScriptEnabled, storageState },
     use,
   ) => {
-    const given = definedOf({
-      baseURL,
-      colorScheme,
-      extraHTTPHeaders,
-      ignoreHTTPSErrors,
-      locale,
-      timezoneId,
-      userAgent,
-      viewport,
-    });
     if (browserName !== 'chromium') {
       const browser = await playwright[browserName].launch({
         ...launchOptions,
         headless: headless !== false,
       });
-      const context = await browser.newContext(given);
+      const context = await browser.newContext();
       registerContext(context, { extension: null, namesNetworks: false });
       watchResponses(context, browserName);
       await use(context);
@@ -271,7 +230,6 @@ export const test = base.extend<PhotofinishFixtures>({
       const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
       const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
         ...launchOptions,
-        ...given,
         // Playwright's own headless mode would choose a headless shell, which does not support extensions.
         headless: false,
         args: [

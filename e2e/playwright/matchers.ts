@@ -7,7 +7,7 @@ import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
 import { checkContext, hasExtension, viewOf } from './extension.ts';
-import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
+import type { PageAdoption, PageOrigin, PhotofinishMatchers, UsedProtocol } from './photofinish.d.ts';
 import { type JoinedCounts, joinedCounts, type SeenDocument, seenDocument } from './responses.ts';
 
 const POLL_MS = 250;
@@ -183,12 +183,6 @@ function whyNotServed(url: string): string | null {
   return ERROR_PAGE.test(url) ? 'the page failed to load' : `no server sent ${url || 'the page'}`;
 }
 
-/** Throws for a page that no server sent: there is nothing to wait for. */
-function checkServed(url: string): void {
-  const why = whyNotServed(url);
-  if (why !== null) throw new Error(`Photofinish has nothing to count: ${why}.`);
-}
-
 /** Throws for anything but a page: a locator, a frame or a URL has no document of its own. */
 function checkPage(page: unknown): void {
   const { context, mainFrame } = Object(page);
@@ -198,10 +192,7 @@ function checkPage(page: unknown): void {
   throw new Error(`Photofinish needs a Playwright page, not ${given}.`);
 }
 
-interface MatcherOptions {
-  readonly origin?: string;
-  readonly timeout?: number;
-}
+type MatcherOptions = NonNullable<Parameters<PhotofinishMatchers['toHaveUsedProtocol']>[2]>;
 
 /** The options as they are used: the origin in canonical form. Throws for what is none. */
 function checkedOptions(options: MatcherOptions) {
@@ -228,7 +219,9 @@ function checkProtocol(expected: UsedProtocol): void {
 /** What is known about the page. Rejects if nothing of it is recorded within ten seconds. */
 async function recordedEvidence(page: Page): Promise<PageEvidence> {
   checkPage(page);
-  checkServed(page.url());
+  const why = whyNotServed(page.url());
+  // There is nothing to wait for.
+  if (why !== null) throw new Error(`Photofinish has nothing to count: ${why}.`);
   const evidence = await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS);
   if (!isRecorded(evidence))
     throw new Error(

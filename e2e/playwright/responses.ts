@@ -1,7 +1,7 @@
 // What Playwright itself reports about each page's responses, in every browser, with or without the extension, and how
 // that is joined with the extension's counts. Before Playwright had `response.httpVersion()`, no response is known.
 
-import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { NO_REQUESTS, type ProtocolCounts, requestsIn } from '@photofinish/shared/report/adoption';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import {
   type Delivery,
@@ -299,9 +299,6 @@ export interface JoinedCounts {
   readonly playwright: ProtocolCounts;
 }
 
-const total = (counts: ProtocolCounts): number =>
-  Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
-
 /**
  * The extension counts every response, but Chromium tells it no protocol where the site hides it; Playwright names
  * those, but knows nothing of some responses. The responses that the extension counted as unknown are named only if
@@ -314,7 +311,7 @@ export function joinedCounts(own: ProtocolCounts | null, seen: SeenOrigin | null
   const counted = { extension: own, playwright: NO_REQUESTS };
   if (seen === null || !seen.complete || own.unknown === 0) return counted;
   const { counts, routed } = seen;
-  if (own.unknown < routed || total(counts) + routed !== total(own)) return counted;
+  if (own.unknown < routed || requestsIn(counts) + routed !== requestsIn(own)) return counted;
   const unknown = own.unknown - routed;
   const isOpen = counts.unknown > 0 || KNOWN_PROTOCOLS.some((protocol) => counts[protocol] < own[protocol]);
   if (unknown === 0 || isOpen) return { extension: { ...own, unknown }, playwright: NO_REQUESTS };

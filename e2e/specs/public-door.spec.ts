@@ -182,12 +182,25 @@ test('a page from a service worker counts as no response', async ({ page, served
   expect(await adoption(page)).toMatchObject({ known: 0, sources: { extension: 0, playwright: 0 } });
 });
 
-test.describe('with a stored state', () => {
+test.describe("with Playwright's own options", () => {
   const cookie = { name: 'session', value: '1', domain: 'both.test', path: '/', expires: -1 };
   const cookies = [{ ...cookie, httpOnly: false, secure: true, sameSite: 'Lax' as const }];
-  test.use({ storageState: { cookies, origins: [] } });
+  const viewport = { width: 700, height: 500 };
+  test.use({
+    baseURL: 'https://both.test',
+    locale: 'de-DE',
+    storageState: { cookies, origins: [] },
+    viewport,
+  });
 
-  test('its cookies are there before the first page', async ({ context }) => {
+  test('they apply to its context', async ({ page, served }) => {
+    // Relative to the base URL, which has its scheme.
+    await page.goto(`//both.test:${served.origins.both.port}/`);
+    const shown = () => ({ language: navigator.language, width: innerWidth, height: innerHeight });
+    expect(await page.evaluate(shown)).toEqual({ language: 'de-DE', ...viewport });
+  });
+
+  test('cookies of a stored state are there before the first page', async ({ context }) => {
     expect(await context.cookies()).toMatchObject([{ name: 'session', value: '1' }]);
   });
 });
