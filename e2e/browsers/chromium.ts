@@ -206,6 +206,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   });
   const seen: SeenRequest[] = [];
   context.on('request', (request) => seen.push({ url: request.url(), byExtension: isByExtension(request) }));
+  const closed = new Promise<void>((resolve) => context.once('close', () => resolve()));
   const close = async () => {
     await context.close();
     if (options.userDataDir === undefined) await rm(userDataDir, { recursive: true, force: true });
@@ -236,9 +237,12 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     requests: async () => seen,
     stopBackground: () => stopWorkers(context),
     allowPrivateWindows: () => allowIncognito(context, extensionId),
-    closed: new Promise((resolve) => context.once('close', () => resolve())),
+    closed,
     close,
-    kill: () => kill(context, userDataDir),
+    async kill() {
+      process.kill(await processOf(userDataDir), 'SIGKILL');
+      await closed;
+    },
     // It exits quickly anyway.
     abandon: close,
   };
@@ -248,13 +252,6 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
 export async function processOf(userDataDir: string): Promise<number> {
   const lock = await readlink(join(userDataDir, 'SingletonLock'));
   return Number(lock.slice(lock.lastIndexOf('-') + 1));
-}
-
-async function kill(context: BrowserContext, userDataDir: string): Promise<void> {
-  const pid = await processOf(userDataDir);
-  const closed = new Promise((resolve) => context.once('close', resolve));
-  process.kill(pid, 'SIGKILL');
-  await closed;
 }
 
 /** Browser-level CDP commands missing from Playwright's types. */

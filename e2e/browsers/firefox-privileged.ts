@@ -48,17 +48,6 @@ interface FirefoxDownload {
 // Firefox-internal interfaces, as far as they are used here; no types are published for them.
 declare const ChromeUtils: {
   importESModule(url: string): {
-    readonly NavigableManager: {
-      getBrowsingContextById(id: string): {
-        prefersColorSchemeOverride: string;
-        readonly currentWindowGlobal: ShownWindow;
-        getAllBrowsingContextsInSubtree(): { readonly currentWindowGlobal: ShownWindow | null }[];
-        /** The browser element that embeds it. */
-        readonly embedderElement: {
-          readonly ownerDocument: { readonly defaultView: { readonly gBrowser: TabBrowser } };
-        };
-      };
-    };
     require(module: 'devtools/client/framework/devtools'): {
       readonly gDevTools: { showToolboxForTab(tab: unknown, options: { toolId: string }): Promise<unknown> };
     };
@@ -76,6 +65,16 @@ declare const ChromeUtils: {
       readonly ALL: string;
       getList(which: string): Promise<{ getAll(): Promise<FirefoxDownload[]> }>;
     };
+  };
+};
+/** Defined for every script that runs in the browser window. */
+declare function browsingContext(id: string): {
+  prefersColorSchemeOverride: string;
+  readonly currentWindowGlobal: ShownWindow;
+  getAllBrowsingContextsInSubtree(): { readonly currentWindowGlobal: ShownWindow | null }[];
+  /** The browser element that embeds it. */
+  readonly embedderElement: {
+    readonly ownerDocument: { readonly defaultView: { readonly gBrowser: TabBrowser } };
   };
 };
 interface TabBrowser {
@@ -149,10 +148,16 @@ type Run = <Result, Argument = null>(
   argument?: Argument,
 ) => Promise<Result>;
 
+const MODULE = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
+const BROWSING_CONTEXT = `ChromeUtils.importESModule('${MODULE}').NavigableManager.getBrowsingContextById(id)`;
+
 function runIn(connection: Connection, context: string): Run {
   return async (script, argument) => {
     const answer = await connection.send('script.callFunction', {
-      functionDeclaration: `async (json) => JSON.stringify(await (${script})(JSON.parse(json))) ?? 'null'`,
+      functionDeclaration: `async (json) => {
+        const browsingContext = (id) => ${BROWSING_CONTEXT};
+        return JSON.stringify(await (${script})(JSON.parse(json))) ?? 'null';
+      }`,
       arguments: [{ type: 'string', value: JSON.stringify(argument ?? null) }],
       target: { context },
       awaitPromise: true,
@@ -194,9 +199,9 @@ function openConnections(): Promise<number> {
 /** A browsing context in the browser window. */
 export class PrivilegedContext {
   readonly #connection: Connection;
-  readonly #run: ReturnType<typeof runIn>;
+  readonly #run: Run;
 
-  private constructor(connection: Connection, run: ReturnType<typeof runIn>) {
+  private constructor(connection: Connection, run: Run) {
     this.#connection = connection;
     this.#run = run;
   }
@@ -225,9 +230,7 @@ export class PrivilegedContext {
   emulateMedia(context: string, { colorScheme }: Media): Promise<void> {
     return this.#run(
       ([id, scheme]) => {
-        const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
-        const { NavigableManager } = ChromeUtils.importESModule(remote);
-        NavigableManager.getBrowsingContextById(id).prefersColorSchemeOverride = scheme;
+        browsingContext(id).prefersColorSchemeOverride = scheme;
       },
       [context, colorScheme] as const,
     );
@@ -235,14 +238,10 @@ export class PrivilegedContext {
 
   openDeveloperTools(context: string): Promise<void> {
     return this.#run(async (id) => {
-      const { importESModule } = ChromeUtils;
-      const { NavigableManager } = importESModule('chrome://remote/content/shared/NavigableManager.sys.mjs');
-      const { require } = importESModule('resource://devtools/shared/loader/Loader.sys.mjs');
-      const { gDevTools } = require('devtools/client/framework/devtools');
-      const { embedderElement } = NavigableManager.getBrowsingContextById(id);
-      await gDevTools.showToolboxForTab(gBrowser.getTabForBrowser(embedderElement), {
-        toolId: 'netmonitor',
-      });
+      const loader = 'resource://devtools/shared/loader/Loader.sys.mjs';
+      const { gDevTools } = ChromeUtils.importESModule(loader).require('devtools/client/framework/devtools');
+      const tab = gBrowser.getTabForBrowser(browsingContext(id).embedderElement);
+      await gDevTools.showToolboxForTab(tab, { toolId: 'netmonitor' });
     }, context);
   }
 
@@ -250,9 +249,7 @@ export class PrivilegedContext {
   inContentScript({ context, host, frameUrl, expression }: ContentExpression): Promise<unknown> {
     return this.#run(
       async ([id, ownHost, frame, code]) => {
-        const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
-        const { NavigableManager } = ChromeUtils.importESModule(remote);
-        const top = NavigableManager.getBrowsingContextById(id);
+        const top = browsingContext(id);
         const shown = frame === null ? [top] : top.getAllBrowsingContextsInSubtree();
         const found = shown
           .map(({ currentWindowGlobal }) => currentWindowGlobal)
@@ -285,10 +282,10 @@ export class PrivilegedContext {
   /** The WebExtension id of a tab. */
   tabIdOf(context: string): Promise<number> {
     return this.#run((id) => {
-      const { importESModule } = ChromeUtils;
-      const { NavigableManager } = importESModule('chrome://remote/content/shared/NavigableManager.sys.mjs');
-      const { ExtensionParent } = importESModule('resource://gre/modules/ExtensionParent.sys.mjs');
-      const { embedderElement } = NavigableManager.getBrowsingContextById(id);
+      const { ExtensionParent } = ChromeUtils.importESModule(
+        'resource://gre/modules/ExtensionParent.sys.mjs',
+      );
+      const { embedderElement } = browsingContext(id);
       const { gBrowser } = embedderElement.ownerDocument.defaultView;
       const { tabTracker } = ExtensionParent.apiManager.global;
       return tabTracker.getId(gBrowser.getTabForBrowser(embedderElement));

@@ -206,19 +206,15 @@ async function wantsConsent(): Promise<boolean> {
   return !(await chrome.permissions.contains(handedOn));
 }
 
-interface SettingsToApply {
-  /** Whether the profile is new, so that the welcome page opens. */
-  readonly fresh: boolean;
-  /** Whether to consent to the use of the helper. */
-  readonly consent: boolean;
-}
-
 /**
  * Completes the first steps of an installation, so that they never interfere with a spec: closes the welcome page, and
  * consents to the helper where the browser asks (Firefox). Uses the options page, and closes it. Throws if the welcome
- * page of a new profile does not open by itself.
+ * page of a new profile, which is `fresh`, does not open by itself.
  */
-export async function settleIn(options: Tab, { fresh, consent }: SettingsToApply): Promise<void> {
+export async function settleIn(
+  options: Tab,
+  { fresh, consent }: Record<'fresh' | 'consent', boolean>,
+): Promise<void> {
   if (fresh) {
     // Stored once the page is open; the background of a new installation may not answer yet.
     const welcomed = async () => (await storedSettings(options).catch(() => null))?.welcomed === true;

@@ -1,10 +1,13 @@
 // What the extension has stored, through one of its pages: reads values of its storage and the ledger's records, where
 // the report would be too coarse or too large, and fills the ledger of a profile that needs a history.
 import { join } from 'node:path';
+import { requestsIn } from '@photofinish/shared/report/adoption';
 import { build } from 'esbuild';
 import type { StoreAnswer } from '../../extension/common/messages.ts';
 import type { OriginRecord } from '../../extension/common/records/schema.ts';
 import type { StoreKey } from '../../extension/common/store/store.ts';
+import type { RowCounts } from '../../extension/ledger/merge.ts';
+import type { Filling as FillingUntil } from '../../extension/testing/filled-ledger.ts';
 import { TOP } from '../scratch.ts';
 import type { Tab } from './browser.ts';
 import type { Session } from './session.ts';
@@ -67,21 +70,14 @@ export async function emptyAllButRaces(page: Tab): Promise<void> {
 export async function storedRequests(page: Tab): Promise<ReadonlyMap<string, number>> {
   const sums = new Map<string, number>();
   for (const { origin, counts } of await storedRecords(page))
-    sums.set(origin, (sums.get(origin) ?? 0) + Object.values(counts).reduce((sum, count) => sum + count, 0));
+    sums.set(origin, (sums.get(origin) ?? 0) + requestsIn(counts));
   return sums;
 }
 
 const FIXTURE = join(TOP, 'extension/testing/filled-ledger.ts');
 
-/** The amount of data; `extension/testing/filled-ledger.ts` documents each number. */
-export interface Filling {
-  readonly seed: number;
-  readonly origins: number;
-  readonly sites: number;
-  readonly days: number;
-  readonly daysPerOrigin: number;
-  readonly raced: number;
-}
+/** The amount of data. */
+export type Filling = Omit<FillingUntil, 'nowMs'>;
 
 /** A year of a heavy user. */
 export const HEAVY: Filling = {
@@ -93,9 +89,8 @@ export const HEAVY: Filling = {
   raced: 2000,
 };
 
-type RowCounts = Readonly<Record<'records' | 'days' | 'totals' | 'races', number>>;
 interface Page {
-  readonly filler: { fillLedger(filling: Filling & { readonly nowMs: number }): Promise<RowCounts> };
+  readonly filler: { fillLedger(filling: FillingUntil): Promise<RowCounts> };
 }
 
 /**
