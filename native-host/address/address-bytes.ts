@@ -7,57 +7,17 @@ export function familyOf(address: string): Family {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
-const COLON = 58;
-const DOT = 46;
-
-/** Reads decimal bytes from `at` into `bytes` (also allowed at the end of IPv6 addresses, RFC 4291 section 2.2). */
-function readDotted(text: string, at: number, bytes: number[]): void {
-  let value = 0;
-  for (let i = at; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code === DOT) {
-      bytes.push(value);
-      value = 0;
-    } else value = value * 10 + code - 48;
-  }
-  bytes.push(value);
+/** The bytes of a group of an IPv6 address, which may be an IPv4 address at its end (RFC 4291 section 2.2). */
+function groupBytes(group: string): number[] {
+  if (group.includes('.')) return group.split('.').map(Number);
+  const value = Number.parseInt(group, 16);
+  return [value >> 8, value & 0xff];
 }
 
-function hexDigit(code: number): number {
-  return code < COLON ? code - 48 : (code | 0x20) - 87;
-}
-
-/** Parses a valid IPv6 address in one pass; the gap `::` is filled at the end. */
 function ipv6Bytes(text: string): number[] {
-  const bytes: number[] = [];
-  let gap = -1;
-  let at = 0;
-  while (at < text.length) {
-    if (text.charCodeAt(at) === COLON) {
-      at += 1;
-      if (text.charCodeAt(at) === COLON) {
-        gap = bytes.length;
-        at += 1;
-      }
-      continue;
-    }
-    let value = 0;
-    let end = at;
-    let code = text.charCodeAt(end);
-    while (end < text.length && code !== COLON && code !== DOT) {
-      value = value * 16 + hexDigit(code);
-      end += 1;
-      code = text.charCodeAt(end);
-    }
-    if (code === DOT) {
-      readDotted(text, at, bytes);
-      break;
-    }
-    bytes.push(value >> 8, value & 0xff);
-    at = end;
-  }
-  if (gap !== -1) bytes.splice(gap, 0, ...new Array<number>(16 - bytes.length).fill(0));
-  return bytes;
+  const halves = text.split('::').map((half) => (half === '' ? [] : half.split(':').flatMap(groupBytes)));
+  const [before = [], after = []] = halves;
+  return [...before, ...new Array<number>(16 - before.length - after.length).fill(0), ...after];
 }
 
 /** An address literal without its zone (RFC 4007 section 11), which names an interface of this machine. */
@@ -70,10 +30,7 @@ export function addressBytes(address: string): readonly number[] {
   const bare = withoutZone(address);
   const version = isIP(bare);
   if (version === 0) throw new TypeError(`not an address: ${address}`);
-  if (version === 6) return ipv6Bytes(bare);
-  const bytes: number[] = [];
-  readDotted(bare, 0, bytes);
-  return bytes;
+  return version === 6 ? ipv6Bytes(bare) : bare.split('.').map(Number);
 }
 
 /** The canonical form (RFC 5952) of 4 or 16 bytes. */

@@ -25,10 +25,10 @@ export type AddressClass =
   | 'reserved'
   | 'not-an-address';
 
-type Range = readonly [cidr: string, kind: AddressClass];
+type Range = readonly [addresses: BlockList, kind: AddressClass];
 
 /** First match wins. */
-const IPV4: readonly Range[] = [
+const IPV4 = ranges([
   ['0.0.0.0/8', 'unspecified'], // RFC 791 section 3.2
   ['10.0.0.0/8', 'private'], // RFC 1918
   ['100.64.0.0/10', 'shared'], // RFC 6598, carrier-grade NAT
@@ -45,9 +45,9 @@ const IPV4: readonly Range[] = [
   ['224.0.0.0/4', 'multicast'], // RFC 5771
   ['240.0.0.0/4', 'reserved'], // RFC 1112 section 4, broadcast included
   ['0.0.0.0/0', 'public'],
-];
+]);
 
-const IPV6: readonly Range[] = [
+const IPV6 = ranges([
   ['::/128', 'unspecified'], // RFC 4291 section 2.5.2
   ['::1/128', 'loopback'], // RFC 4291 section 2.5.3
   ['2001::/23', 'reserved'], // RFC 2928: Teredo, ORCHID, benchmarking
@@ -58,7 +58,7 @@ const IPV6: readonly Range[] = [
   ['fe80::/10', 'link-local'], // RFC 4291 section 2.5.6
   ['ff00::/8', 'multicast'], // RFC 4291 section 2.7
   ['::/0', 'reserved'],
-];
+]);
 
 /** The prefix used by DNS64 on an IPv6-only network without a prefix of its own (RFC 6052 section 2.1). */
 const WELL_KNOWN_NAT64 = nat64Of('64:ff9b::/96');
@@ -83,12 +83,10 @@ export function blockList(cidrs: readonly string[]): BlockList {
   return list;
 }
 
-function table(ranges: readonly Range[]): readonly (readonly [BlockList, AddressClass])[] {
-  return ranges.map(([cidr, kind]) => [blockList([cidr]), kind]);
+function ranges(cidrs: readonly (readonly [string, AddressClass])[]): readonly Range[] {
+  return cidrs.map(([cidr, kind]) => [blockList([cidr]), kind]);
 }
 
-const IPV4_TABLE = table(IPV4);
-const IPV6_TABLE = table(IPV6);
 /** In canonical form; `::ffff:101` is 255.255.1.1 behind `::`, not a mapped address. */
 const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;
 
@@ -99,11 +97,7 @@ export function carriedIpv4(address: string, nat64Prefix: string | null): string
   return local ?? WELL_KNOWN_NAT64.desynthesize(address);
 }
 
-function lookUp(
-  list: readonly (readonly [BlockList, AddressClass])[],
-  address: string,
-  family: 'ipv4' | 'ipv6',
-): AddressClass {
+function lookUp(list: readonly Range[], address: string, family: 'ipv4' | 'ipv6'): AddressClass {
   return list.find(([range]) => range.check(address, family))?.[1] ?? 'reserved';
 }
 
@@ -116,12 +110,12 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return 'not-an-address';
-  if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
+  if (family === 4) return lookUp(IPV4, bare, 'ipv4');
   if (MAPPED.test(addressText(addressBytes(bare)))) return 'mapped';
-  const own = lookUp(IPV6_TABLE, bare, 'ipv6');
+  const own = lookUp(IPV6, bare, 'ipv6');
   const carried = carriedIpv4(bare, nat64Prefix);
   if (carried === null) return own;
-  const kind = lookUp(IPV4_TABLE, carried, 'ipv4');
+  const kind = lookUp(IPV4, carried, 'ipv4');
   return kind !== 'public' || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
