@@ -16,10 +16,12 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { issueText, linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
 import { makeDirectory } from '../paths.ts';
+import { VantageEvidence } from './facts.ts';
 import {
   type DeadLine,
   deadLineSchema,
@@ -219,6 +221,14 @@ interface VantageTally {
   givenUp: number;
   /** By job; 0: neither a result nor given up yet. A reader may put other values than 1 there. */
   readonly jobs: Uint8Array;
+  /** Of the results read so far, as far as the reader adds them. */
+  readonly evidence: VantageEvidence;
+}
+
+/** A result, its race, and what was counted of its vantage point. */
+interface ReadResult extends SurveyResult {
+  readonly race: OriginRace;
+  readonly of: VantageTally;
 }
 
 /** What was read so far. */
@@ -268,22 +278,25 @@ function notListed(job: number, { list }: Survey): string {
   return `job ${job} is not among the ${list.jobs} of the list`;
 }
 
-/** The result on a line, or why there is none. */
-function readLine(text: string, { vantage }: Segment, { survey }: Archive): SurveyResult | string {
+/** The result on a line with its race, or why there is none. */
+function readLine(text: string, { vantage }: Segment, { survey }: Archive): Omit<ReadResult, 'of'> | string {
   const read = v.safeParse(lineSchema, text, { abortEarly: true });
   if (!read.success) return issueText(read.issues[0]).slice(0, MAX_REASON_CHARS);
   const result = read.output;
   if (result.survey !== survey.survey) return `it belongs to the survey ${result.survey}`;
   if (result.vantage !== vantage) return `it belongs to the vantage point ${result.vantage}`;
   if (result.job > survey.list.jobs) return notListed(result.job, survey);
-  if (result.document.races.length !== 1)
+  const [race, ...more] = result.document.races;
+  if (race === undefined || more.length > 0)
     return `it has ${result.document.races.length} races instead of one`;
-  return result;
+  return { ...result, race };
 }
 
 function tallyOf(vantage: string, archive: Archive, { vantages }: Tally): VantageTally {
-  const jobs = (): Uint8Array => new Uint8Array(archive.survey.list.jobs + 1);
-  const of = vantages.get(vantage) ?? { measured: 0, repeated: 0, givenUp: 0, jobs: jobs() };
+  const known = vantages.get(vantage);
+  if (known !== undefined) return known;
+  const jobs = new Uint8Array(archive.survey.list.jobs + 1);
+  const of = { measured: 0, repeated: 0, givenUp: 0, jobs, evidence: new VantageEvidence() };
   vantages.set(vantage, of);
   return of;
 }
@@ -304,7 +317,7 @@ function addBadLine(tally: Tally, file: string, line: number | null, reason: str
  * All results in the order of files and lines, each of a vantage point's jobs once: the first. Everything else is
  * counted in `tally`. Rejects with a Complaint if a file cannot be read.
  */
-export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator<SurveyResult> {
+export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator<ReadResult> {
   for (const segment of archive.segments) {
     const { name, vantage } = segment;
     let line = 0;
@@ -321,7 +334,7 @@ export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator
         else {
           of.jobs[result.job] = 1;
           of.measured += 1;
-          yield result;
+          yield { ...result, of };
         }
       }
     } catch (error) {

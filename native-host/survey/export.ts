@@ -17,7 +17,6 @@ import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
 import type { NetworkEvidence } from '@photofinish/shared/race/outcome';
-import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { messageOf } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
@@ -34,7 +33,7 @@ import {
   type Tally,
 } from './archive.ts';
 import { type Cell, type CellType, COLUMNS, DEAD_COLUMNS, rowsOf } from './export-columns.ts';
-import { factsOf, VantageEvidence } from './facts.ts';
+import { factsOf } from './facts.ts';
 import type { Survey } from './schema.ts';
 
 type DuckDb = typeof import('@duckdb/node-api');
@@ -122,30 +121,24 @@ async function newTable(
   };
 }
 
-/** Puts the archive's rows into tables; returns the evidence about each vantage point's network. */
+/** Puts the archive's rows into tables. */
 async function fill(
   archive: Archive,
   connection: DuckDBConnection,
   duckDb: DuckDb,
   tally: Tally,
-): Promise<Map<string, VantageEvidence>> {
-  const evidence = new Map<string, VantageEvidence>();
+): Promise<void> {
   const races = await newTable(connection, duckDb, 'races', COLUMNS);
   for await (const result of resultsOf(archive, tally)) {
-    const hosts = evidence.get(result.vantage) ?? new VantageEvidence();
-    evidence.set(result.vantage, hosts);
-    for (const race of result.document.races) {
-      const facts = factsOf(race);
-      hosts.add(race, facts);
-      for (const row of rowsOf(result, race, facts)) races.add(row);
-    }
+    const facts = factsOf(result.race);
+    result.of.evidence.add(result.race, facts);
+    for (const row of rowsOf(result, result.race, facts)) races.add(row);
   }
   races.end();
   const dead = await newTable(connection, duckDb, 'dead', DEAD_COLUMNS);
   for await (const job of deadOf(archive, tally))
     dead.add(DEAD_COLUMNS.map(({ of }) => of(job, archive.survey)));
   dead.end();
-  return evidence;
 }
 
 function quoted(path: string): string {
@@ -194,7 +187,7 @@ async function write(
   try {
     const connection = await instance.connect();
     try {
-      const evidence = await fill(archive, connection, duckDb, tally);
+      await fill(archive, connection, duckDb, tally);
       await connection.run(
         `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
          PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
@@ -203,8 +196,8 @@ async function write(
         `COPY dead TO ${quoted(join(aside, DEAD_PARQUET))} (FORMAT parquet, COMPRESSION zstd)`,
       );
       const vantages = [...tally.vantages].map(([vantage, of]) => {
-        const network = evidence.get(vantage)?.all() ?? NO_OTHERS;
         const { measured, repeated, givenUp } = of;
+        const network = of.evidence.all();
         return {
           vantage,
           measured,

@@ -10,7 +10,7 @@ import { differenceMsOf } from '@photofinish/shared/verdict/gain';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { type Archive, emptyTally, missingFrom, openArchive, resultsOf, type Tally } from './archive.ts';
-import { advertisedFailure, type Facts, factsOf, VantageEvidence } from './facts.ts';
+import { advertisedFailure, type Facts, factsOf } from './facts.ts';
 
 const DIFFERENCES_NAMED = 200;
 
@@ -144,9 +144,8 @@ async function differencesOf(archive: Archive, tally: Tally, vantages: readonly 
   }
   const named: Difference[] = [];
   if (wanted.size > 0)
-    for await (const { job, document } of resultsOf(archive, emptyTally(archive))) {
-      const [race] = document.races;
-      if (race === undefined || !wanted.delete(job)) continue;
+    for await (const { job, race } of resultsOf(archive, emptyTally(archive))) {
+      if (!wanted.delete(job)) continue;
       named.push({ job, origin: race.origin, states: statesAt(job) });
       if (wanted.size === 0) break;
     }
@@ -159,33 +158,27 @@ export async function surveyReport(dir: string) {
   const archive = openArchive(dir);
   const tally = emptyTally(archive);
   const reports = new Map<string, VantageReport>();
-  const evidence = new Map<string, VantageEvidence>();
   let periodMs: readonly [from: number, to: number] | null = null;
-  for await (const { vantage, job, document } of resultsOf(archive, tally)) {
+  for await (const { vantage, job, race, of } of resultsOf(archive, tally)) {
     const report = reports.get(vantage) ?? emptyReport(vantage);
     reports.set(vantage, report);
-    const hosts = evidence.get(vantage) ?? new VantageEvidence();
-    evidence.set(vantage, hosts);
-    for (const race of document.races) {
-      const facts = factsOf(race);
-      const reach = reachOfRace(race, facts);
-      report.reach[reach] += 1;
-      hosts.add(race, facts);
-      addOne(report.verdicts, race.verdict.code);
-      const failure = advertisedFailure(facts);
-      if (failure !== null) addOne(report.causes, failure.code);
-      addGain(report, facts);
-      const jobs = tally.vantages.get(vantage)?.jobs;
-      if (jobs !== undefined) jobs[job] = JOB_STATES.indexOf(stateOf(reach, facts));
-      const [fromMs, toMs]: readonly [number, number] = periodMs ?? [race.atMs, race.atMs];
-      periodMs = [Math.min(fromMs, race.atMs), Math.max(toMs, race.atMs)];
-    }
+    const facts = factsOf(race);
+    const reach = reachOfRace(race, facts);
+    report.reach[reach] += 1;
+    of.evidence.add(race, facts);
+    addOne(report.verdicts, race.verdict.code);
+    const failure = advertisedFailure(facts);
+    if (failure !== null) addOne(report.causes, failure.code);
+    addGain(report, facts);
+    of.jobs[job] = JOB_STATES.indexOf(stateOf(reach, facts));
+    const [fromMs, toMs]: readonly [number, number] = periodMs ?? [race.atMs, race.atMs];
+    periodMs = [Math.min(fromMs, race.atMs), Math.max(toMs, race.atMs)];
   }
   for (const [vantage, of] of tally.vantages) {
     const report = reports.get(vantage) ?? emptyReport(vantage);
-    const network = evidence.get(vantage)?.all() ?? NO_OTHERS;
-    const { measured } = of;
-    reports.set(vantage, Object.assign(report, { network, measured, missing: missingFrom(archive, of) }));
+    const { measured, evidence } = of;
+    const missing = missingFrom(archive, of);
+    reports.set(vantage, Object.assign(report, { network: evidence.all(), measured, missing }));
   }
   const vantages = [...reports.values()];
   const open = vantages.filter(({ network }) => !blocksUdp(network)).map(({ vantage }) => vantage);
