@@ -137,18 +137,15 @@ export async function startServer(dir: string): Promise<OwnServer> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(-4000);
   });
-  const ended = new Promise<void>(
-    (resolve) =>
-      void child
-        .once('exit', () => resolve())
-        .once('error', (error) => {
-          output += error.message;
-          resolve();
-        }),
-  );
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
   let over = false;
-  void ended.then(() => {
+  const end = (): void => {
     over = true;
+    resolve();
+  };
+  child.once('exit', end).once('error', (error) => {
+    output += error.message;
+    end();
   });
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);

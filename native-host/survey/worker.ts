@@ -93,8 +93,7 @@ class Worker {
   /** Of all results that canaries have vouched for, one round's after the other's. */
   #publishing: Promise<void> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
-  /** Why the worker must end; null: it need not. */
-  #failure: unknown = null;
+  /** Aborted, with the reason, when the worker must end because it failed. */
   readonly #failing = new AbortController();
   /** Aborted when the worker ends, by its owner or because it failed. */
   readonly #ending: AbortSignal;
@@ -105,6 +104,11 @@ class Worker {
     this.#manager = manager;
     const { clock, race } = parts;
     this.#ending = AbortSignal.any([parts.signal, this.#failing.signal]);
+    const end = (): void => {
+      this.#vantage.abort();
+      this.#change();
+    };
+    this.#ending.addEventListener('abort', end, { once: true });
     this.#troubles = new Troubles(parts.log);
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
     this.#presence = new Presence(parts, {
@@ -193,10 +197,7 @@ class Worker {
   }
 
   #fail(error: unknown): void {
-    this.#failure ??= error;
-    this.#failing.abort();
-    this.#vantage.abort();
-    this.#change();
+    this.#failing.abort(error);
   }
 
   async #begunTrouble(what: string, error: unknown): Promise<void> {
@@ -344,11 +345,6 @@ class Worker {
 
   async run(): Promise<number> {
     const { names, vantage, signal } = this.#parts;
-    const onAbort = (): void => {
-      this.#vantage.abort();
-      this.#change();
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
     const inProgress = setInterval(() => this.#outbox.stillWorking(), ACK_WAIT_MS / 3);
     try {
       await this.#insist(ANNOUNCING, () => this.#presence.take((atMostMs) => this.#pause(atMostMs), signal));
@@ -365,15 +361,14 @@ class Worker {
       });
       await Promise.all([pulls, this.#watchCanaries(() => pulled).catch((error) => this.#fail(error))]);
       await this.#publishing;
-      if (this.#failure !== null) throw this.#failure;
+      this.#failing.signal.throwIfAborted();
     } finally {
       this.#vantage.stopWatching();
       clearInterval(inProgress);
       // Their timers would keep the process alive for up to ten minutes.
       for (const forget of this.#waiting) forget();
-      signal.removeEventListener('abort', onAbort);
       this.#letGo();
-      await this.#presence.end(this.#failure === null);
+      await this.#presence.end(!this.#failing.signal.aborted);
     }
     return this.#measured;
   }
