@@ -4,7 +4,7 @@
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, commonPrefixBits, type Family, familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
-import { type AddressHistory, type Endpoint, MAX_ENDPOINTS } from './discoverer.ts';
+import { type AddressHistory, type Endpoint, endpointKey, MAX_ENDPOINTS } from './discoverer.ts';
 
 /** A row of the default policy table (RFC 6724 section 2.1). */
 interface Policy {
@@ -45,8 +45,7 @@ const SOURCE_PREFIX_BITS = { ipv6: 64, ipv4: 24 } as const;
 
 function policyOf(bytes: readonly number[]): Policy {
   if (bytes.length === 4) return IPV4_POLICY;
-  for (const row of POLICY_TABLE) if (commonPrefixBits(row.prefix, bytes) >= row.bits) return row;
-  return IPV4_POLICY;
+  return POLICY_TABLE.find((row) => commonPrefixBits(row.prefix, bytes) >= row.bits) ?? IPV4_POLICY;
 }
 
 function scopeOf(bytes: readonly number[]): number {
@@ -169,32 +168,10 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
   }
 
   return (given) => {
-    let located = known.get(given);
-    if (located === undefined) {
-      located = locate(given);
-      known.set(given, located);
-    }
+    const located = known.get(given) ?? locate(given);
+    known.set(given, located);
     return located;
   };
-}
-
-/** Whether an endpoint is the first with its address, port and transport. One set per port and transport. */
-function firsts(): (transport: TransportName, port: number, address: string) => boolean {
-  const seen = new Map<number, Set<string>>();
-  return (transport, port, address) => {
-    const key = port * 2 + (transport === 'h3' ? 1 : 0);
-    const addresses = seen.get(key) ?? new Set();
-    if (addresses.size === 0) seen.set(key, addresses);
-    else if (addresses.has(address)) return false;
-    addresses.add(address);
-    return true;
-  };
-}
-
-/** Whether all endpoints have the same address. */
-function isAlone(groups: readonly (readonly Endpoint[])[]): boolean {
-  const first = groups.find((group) => group.length > 0)?.[0]?.address;
-  return groups.every((group) => group.every(({ address }) => address === first));
 }
 
 /**
@@ -208,33 +185,29 @@ export function createSorting(
   const located = locator(options);
   const unsorted = locator({ ...options, sourceFor: () => null });
   return (groups) => {
-    const isFirst = firsts();
+    const seen = new Set<string>();
+    const addresses = new Set(groups.flatMap((group) => group.map(({ address }) => address)));
     // One address needs no sorting, and querying the system for a source needs a socket.
-    const alone = options.nat64Prefix === null && isAlone(groups);
-    const locate = alone ? unsorted : located;
+    const locate = options.nat64Prefix === null && addresses.size === 1 ? unsorted : located;
     const sorted: Endpoint[] = [];
     for (const group of groups) {
       // Endpoints that a race does not reach need not be sorted, nor their sources queried.
       if (areEnough(sorted)) break;
       const candidates: Candidate[] = [];
-      for (const endpoint of group) {
-        const { address, destination } = locate(endpoint.address);
-        if (!isFirst(endpoint.transport, endpoint.port, address)) continue;
-        candidates.push({
-          transport: endpoint.transport,
-          family: destination.family,
-          destination,
-          endpoint: address === endpoint.address ? endpoint : { ...endpoint, address },
-        });
+      for (const given of group) {
+        const { address, destination } = locate(given.address);
+        const endpoint = address === given.address ? given : { ...given, address };
+        const key = endpointKey(endpoint);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const { transport } = endpoint;
+        candidates.push({ transport, family: destination.family, destination, endpoint });
       }
       candidates.sort((a, b) => compareDestinations(a.destination, b.destination));
-      const usable = candidates.findIndex(({ destination }) => !destination.usable);
-      const end = usable === -1 ? candidates.length : usable;
-      for (const { endpoint } of [
-        ...interleave(candidates.slice(0, end)),
-        ...interleave(candidates.slice(end)),
-      ])
-        sorted.push(endpoint);
+      for (const usable of [true, false]) {
+        const alike = candidates.filter(({ destination }) => destination.usable === usable);
+        for (const { endpoint } of interleave(alike)) sorted.push(endpoint);
+      }
     }
     return sorted;
   };
