@@ -60,6 +60,8 @@ interface Lifetimes {
 }
 
 interface Prefix extends Lifetimes {
+  /** The machine's own address when it was asked for. */
+  readonly self: string;
   readonly prefix: Promise<string | null>;
 }
 
@@ -91,7 +93,7 @@ export function watchConnectivity(
   clock: Pick<Clock, 'nowMs' | 'after'>,
   openNetworkDns: (() => DnsClient) | null = null,
 ): ConnectivityWatch {
-  const known = new Map<string, Prefix>();
+  let last: Prefix | null = null;
 
   async function askPrefix(dns: DnsClient, entry: Lifetimes): Promise<string | null> {
     const timeout = new AbortController();
@@ -112,14 +114,10 @@ export function watchConnectivity(
 
   function prefixOf(dns: DnsClient, until: keyof Lifetimes): Promise<string | null> {
     const self = environment.sourceFor(PUBLIC_ADDRESSES[6]) ?? '';
-    const last = known.get(self);
-    if (last !== undefined && clock.nowMs() < last[until]) return last.prefix;
-    // Prefixes of other networks need not be kept.
-    known.clear();
+    if (last?.self === self && clock.nowMs() < last[until]) return last.prefix;
     const entry = { goodUntilMs: Number.POSITIVE_INFINITY, guardUntilMs: Number.POSITIVE_INFINITY };
-    const prefix = askPrefix(dns, entry);
-    known.set(self, Object.assign(entry, { prefix }));
-    return prefix;
+    last = Object.assign(entry, { self, prefix: askPrefix(dns, entry) });
+    return last.prefix;
   }
 
   return {

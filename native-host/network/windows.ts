@@ -52,7 +52,6 @@ const answerSchema = v.object({
   /** The complete output of `netsh wlan show interfaces`. */
   wlan: v.string(),
 });
-type Answer = v.InferOutput<typeof answerSchema>;
 
 /**
  * The network of the adapter with this GUID, in the output of `netsh wlan show interfaces`. It only needs two words of
@@ -69,7 +68,9 @@ export function ssidOfNetsh(output: string, guid: string): string {
   return '';
 }
 
-function factsOf({ out, adapters, routes, neighbours, wlan }: Answer): NetworkFacts | null {
+/** The network in the script's output; null: no route. Throws for anything else. */
+export function factsOfAnswer(output: string): NetworkFacts | null {
+  const { out, adapters, routes, neighbours, wlan } = v.parse(answerSchema, JSON.parse(output));
   if (out === null) return null;
   const isTunnel = (index: number): boolean => {
     const adapter = adapters.find((each) => each.index === index);
@@ -94,11 +95,6 @@ function factsOf({ out, adapters, routes, neighbours, wlan }: Answer): NetworkFa
     ssid: wireless ? ssidOfNetsh(wlan, adapter.guid) : '',
     tunnel,
   };
-}
-
-/** The network in the script's output; null: no route. Throws for anything else. */
-export function factsOfAnswer(output: string): NetworkFacts | null {
-  return factsOf(v.parse(answerSchema, JSON.parse(output)));
 }
 
 export interface WindowsSystem {
