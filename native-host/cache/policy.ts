@@ -8,7 +8,6 @@ import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { isAhead } from '@photofinish/shared/web/untrusted';
-import type { AddressHistory } from '../discover/discoverer.ts';
 import type {
   AddressRecord,
   Basis,
@@ -233,8 +232,8 @@ export interface Hints {
   readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
   /** Results of other machines' races, used only while this machine has no evidence of its own; null: none. */
   readonly shared: SharedOutcome | null;
-  /** By address literal. */
-  readonly addresses: ReadonlyMap<string, AddressHistory>;
+  /** Smoothed round-trip times in milliseconds, by address literal. */
+  readonly addresses: ReadonlyMap<string, number>;
 }
 
 /** Nothing is known. */
@@ -284,7 +283,7 @@ function pathHint(
   return { srttMs, rttvarMs, ...rest };
 }
 
-function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory>, nowMs: number): Hints {
+function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, number>, nowMs: number): Hints {
   const { h3Failure, h3BackOffUntilMs } = host;
   const inForce = reachedEvidence(host, nowMs)?.fresh === true;
   return {
@@ -334,9 +333,7 @@ export function recallOf(
   // Both are what TCP without h2 gives; a race offers no older ALPN name.
   const decision = protocol === 'http/1.0' ? 'http/1.1' : protocol;
   const recent = addresses.filter((a) => isRecent(a.usedAtMs, nowMs));
-  const histories = new Map(
-    recent.map(({ address, srttMs, usedAtMs }): [string, AddressHistory] => [address, { srttMs, usedAtMs }]),
-  );
+  const histories = new Map(recent.map(({ address, srttMs }) => [address, srttMs]));
   const own = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
   const others = reached === null ? freshShared(shared, nowMs) : null;
   const hints = { ...own, shared: others && sharedOutcome(others) };

@@ -32,19 +32,14 @@ export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return a.transport === b.transport && a.address === b.address && a.port === b.port;
 }
 
-/** What is remembered about an address, for the draft's rules on history (section 5.3). */
-export interface AddressHistory {
-  readonly srttMs: number;
-  readonly usedAtMs: number;
-}
-
 export interface DiscoveryQuery {
   readonly origin: OriginParts;
   /** Unexpired HTTP/3 alternatives known beforehand. */
   readonly alternatives: readonly Alternative[];
   /** Try HTTP/3 at the origin's own port although nothing advertises it (P2); otherwise only where it is advertised. */
   readonly assumeH3: boolean;
-  readonly history: ReadonlyMap<string, AddressHistory>;
+  /** Smoothed round-trip times in milliseconds of addresses used before (section 5.3). */
+  readonly history: ReadonlyMap<string, number>;
 }
 
 /** A completed discovery: at least one endpoint, in the draft's order. */

@@ -123,7 +123,7 @@ test('5.2: "the unassociated addresses SHOULD be put in a group of endpoints tha
 });
 
 const PAIR = ['2001:db8::1', '2001:db8::2'];
-const USED_SECOND = new Map([['2001:db8::2', { srttMs: 20, usedAtMs: 0 }]]);
+const USED_SECOND = new Map([['2001:db8::2', 20]]);
 
 function firstOf(random: number): string | undefined {
   return resolve({

@@ -4,7 +4,7 @@
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, commonPrefixBits, type Family, familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
-import { type AddressHistory, type Endpoint, endpointKey, MAX_ENDPOINTS } from './discoverer.ts';
+import { type Endpoint, endpointKey, MAX_ENDPOINTS } from './discoverer.ts';
 
 /** A row of the default policy table (RFC 6724 section 2.1). */
 interface Policy {
@@ -128,7 +128,7 @@ export function compareDestinations(a: Destination, b: Destination): number {
 
 interface SortingOptions {
   readonly nat64Prefix: string | null;
-  readonly history: ReadonlyMap<string, AddressHistory>;
+  readonly history: ReadonlyMap<string, number>;
   readonly sourceFor: (destination: string) => string | null;
 }
 
@@ -163,7 +163,7 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
     const synthesized = direct === null ? nat64?.synthesize(bare) : undefined;
     const address = synthesized ?? bare;
     const source = address === bare ? direct : sourceFor(address);
-    const srttMs = history.get(address)?.srttMs ?? null;
+    const srttMs = history.get(address) ?? null;
     return { address, destination: destinationOf(bare, source === null ? null : apart(source), srttMs) };
   }
 

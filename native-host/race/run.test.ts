@@ -357,7 +357,7 @@ test('there is a pause after each trial, before the record and before the verdic
 const HINTS: Hints = {
   ...NO_HINTS,
   h3: { srttMs: 40, rttvarMs: 5, handshakeMs: null, lossRate: null },
-  addresses: new Map([['127.0.0.1', { srttMs: 40, usedAtMs: 5 }]]),
+  addresses: new Map([['127.0.0.1', 40]]),
 };
 
 test('memory hints: path and advertisements are known, the decision is not', async () => {
@@ -384,7 +384,7 @@ test('memory hints: path and advertisements are known, the decision is not', asy
     ],
   );
   assert.equal(result.startDelayMs, 70);
-  assert.equal(discovery.settled[0]?.history.get('127.0.0.1')?.srttMs, 40);
+  assert.equal(discovery.settled[0]?.history.get('127.0.0.1'), 40);
   assert.equal(result.summary.cache, undefined);
 });
 
