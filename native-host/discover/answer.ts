@@ -14,11 +14,6 @@ export interface AddressRecord {
 /** Maximum number of records accepted per answer, from any source; the addon has the same limit. */
 export const MAX_RECORDS = 16;
 
-/** How many records an answer had beyond those accepted; absent: none. */
-interface RecordBound {
-  readonly untried?: number;
-}
-
 /** `unasked`: DNS was not asked at all, because the hosts file has the name. */
 export interface FailedAnswer {
   readonly ok: false;
@@ -29,15 +24,13 @@ export interface FailedAnswer {
 
 /**
  * Positive and negative answers are both `ok`; an empty list is a negative answer (RFC 2308). CNAMEs are followed by
- * the resolver: the records belong to the name that was queried.
+ * the resolver: the records belong to the name that was queried. `untried`: how many there were beyond those accepted.
  */
 export type Answer =
-  | ({
-      readonly ok: true;
-      readonly kind: 'A' | 'AAAA';
-      readonly addresses: readonly AddressRecord[];
-    } & RecordBound)
-  | ({ readonly ok: true; readonly kind: 'HTTPS'; readonly services: readonly ServiceRecord[] } & RecordBound)
+  | ({ readonly ok: true; readonly untried?: number } & (
+      | { readonly kind: 'A' | 'AAAA'; readonly addresses: readonly AddressRecord[] }
+      | { readonly kind: 'HTTPS'; readonly services: readonly ServiceRecord[] }
+    ))
   | FailedAnswer;
 
 /** Asks one question. Never rejects; an aborted question resolves as failed. */
@@ -45,52 +38,37 @@ export interface DnsClient {
   ask(name: string, kind: QueryKind, signal: AbortSignal): Promise<Answer>;
 }
 
-export interface GuardedAnswer {
-  /** The answer without forbidden addresses. */
-  readonly answer: Answer;
-  /** Why something was left out; null: nothing was. */
-  readonly note: AttemptError | null;
+/** One refusal for all, a forbidden address before one that is no destination; null: there is none. */
+function summary(refusals: readonly AttemptError[]): AttemptError | null {
+  const first = refusals.find(({ code }) => code === 'blocked') ?? refusals[0];
+  if (first === undefined || refusals.length === 1) return first ?? null;
+  return { ...first, message: `${first.message} (and ${refusals.length - 1} more)` };
 }
 
-interface AddressFilter {
-  pass(address: string): boolean;
-  note(): AttemptError | null;
-}
-
-function addressFilter(policy: AddressPolicy, nat64Prefix: string | null): AddressFilter {
-  const notes: AttemptError[] = [];
-  return {
-    pass(address) {
-      const refusal = policy.refusal(address, nat64Prefix);
-      if (refusal !== null) notes.push(refusal);
-      return refusal === null;
-    },
-    note() {
-      const first = notes.find(({ code }) => code === 'blocked') ?? notes[0];
-      if (first === undefined || notes.length === 1) return first ?? null;
-      return { ...first, message: `${first.message} (and ${notes.length - 1} more)` };
-    },
-  };
-}
-
-function guardService(service: ServiceRecord, { pass }: AddressFilter): ServiceRecord {
-  const ipv4Hints = service.ipv4Hints.filter(pass);
-  const ipv6Hints = service.ipv6Hints.filter(pass);
-  return { ...service, ipv4Hints, ipv6Hints };
-}
-
-/** Removes forbidden addresses from an answer: A and AAAA records, and the hints of HTTPS records. */
+/**
+ * Removes forbidden addresses from an answer: A and AAAA records, and the hints of HTTPS records. `note`: why something
+ * was left out; null: nothing was.
+ */
 export function guardAnswer(
   answer: Answer,
   policy: AddressPolicy,
   nat64Prefix: string | null,
-): GuardedAnswer {
+): { readonly answer: Answer; readonly note: AttemptError | null } {
   if (!answer.ok) return { answer, note: null };
-  const filter = addressFilter(policy, nat64Prefix);
+  const refusals: AttemptError[] = [];
+  const passes = (address: string): boolean => {
+    const refusal = policy.refusal(address, nat64Prefix);
+    if (refusal !== null) refusals.push(refusal);
+    return refusal === null;
+  };
   if (answer.kind === 'HTTPS') {
-    const services = answer.services.map((service) => guardService(service, filter));
-    return { answer: { ...answer, services }, note: filter.note() };
+    const services = answer.services.map((service) => ({
+      ...service,
+      ipv4Hints: service.ipv4Hints.filter(passes),
+      ipv6Hints: service.ipv6Hints.filter(passes),
+    }));
+    return { answer: { ...answer, services }, note: summary(refusals) };
   }
-  const addresses = answer.addresses.filter(({ address }) => filter.pass(address));
-  return { answer: { ...answer, addresses }, note: filter.note() };
+  const addresses = answer.addresses.filter(({ address }) => passes(address));
+  return { answer: { ...answer, addresses }, note: summary(refusals) };
 }
