@@ -13,17 +13,7 @@ export function pinName(host: string, port: number): string {
   return hostPort(host, port).toLowerCase();
 }
 
-export interface KnownHosts {
-  /** The answer to a question about a known host; null: DNS has to be asked. */
-  answer(name: string, kind: QueryKind): Answer | null;
-  /** Hosts of which a port is pinned by the user, with the addresses. */
-  readonly pinned: readonly (readonly [string, string])[];
-  /** The address of a port that the user pinned apart from its host, whose other ports are elsewhere; null: it is not. */
-  pinAt(host: string, port: number): string | null;
-  /** Pins apply to the targets of HTTPS records too; returns the hosts that became known, with their addresses. */
-  learn(services: readonly ServiceRecord[]): ReadonlyMap<string, string>;
-  has(host: string): boolean;
-}
+export type KnownHosts = ReturnType<typeof createKnownHosts>;
 
 export interface KnownHostsOptions {
   readonly pins: ReadonlyMap<string, string>;
@@ -34,7 +24,7 @@ export interface KnownHostsOptions {
 }
 
 /** `found` takes precedence over pins. */
-export function createKnownHosts({ pins, authorities, found }: KnownHostsOptions): KnownHosts {
+export function createKnownHosts({ pins, authorities, found }: KnownHostsOptions) {
   const known = new Map(found);
   const pinned: (readonly [string, string])[] = [];
   const apart = new Map<string, string>();
@@ -49,10 +39,13 @@ export function createKnownHosts({ pins, authorities, found }: KnownHostsOptions
     if (pinned.every(([other, address]) => other !== host || address !== pin)) pinned.push([host, pin]);
   }
   return {
+    /** Hosts of which a port is pinned by the user, with the addresses. */
     pinned,
-    pinAt: (host, port) => apart.get(pinName(host, port)) ?? null,
-    has: (host) => known.has(host),
-    answer(name, kind) {
+    /** The address of a port that the user pinned apart from its host, whose other ports are elsewhere; null: it is not. */
+    pinAt: (host: string, port: number) => apart.get(pinName(host, port)) ?? null,
+    has: (host: string) => known.has(host),
+    /** The answer to a question about a known host; null: DNS has to be asked. */
+    answer(name: string, kind: QueryKind): Answer | null {
       const addresses = known.get(kind === 'HTTPS' ? hostOfHttpsName(name) : name);
       if (addresses === undefined) return null;
       if (kind === 'HTTPS') return { ok: true, kind, services: [] };
@@ -64,7 +57,8 @@ export function createKnownHosts({ pins, authorities, found }: KnownHostsOptions
         addresses: own.map((address) => ({ address, ttlSeconds: LIFETIME_SECONDS })),
       };
     },
-    learn(services) {
+    /** Pins apply to the targets of HTTPS records too; returns the hosts that became known, with their addresses. */
+    learn(services: readonly ServiceRecord[]): ReadonlyMap<string, string> {
       const learnt = new Map<string, string>();
       for (const { target, port } of services) {
         if (known.has(target)) continue;

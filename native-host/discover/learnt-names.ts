@@ -10,7 +10,7 @@ import {
 import { familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
 import type { Answer, QueryKind } from './answer.ts';
-import { targetOf } from './service.ts';
+import { identityOf, targetOf } from './service.ts';
 
 export interface OpenQuery {
   readonly name: string;
@@ -32,12 +32,6 @@ function asQueried(record: ServiceRecord, name: string): ServiceRecord {
     target: targetOf(record, name),
     ...(comparableName(owner) !== comparableName(name) && { canonical: owner }),
   };
-}
-
-/** Identifies a record, so that it counts once when an answer is renewed. */
-function identityOf(service: ServiceRecord): string {
-  const { ttlSeconds: _, ...identity } = service;
-  return JSON.stringify(identity);
 }
 
 function outcomeOf(answer: Answer, records: number): Lookup['outcome'] {

@@ -1,16 +1,9 @@
 // Happy Eyeballs v3 (draft-ietf-happy-happyeyeballs-v3), sections 4, 5, 7 and 8, free of I/O: DNS answers and the time
-// in; queries, timers and the sorted list of endpoints out. Each answer is stored in the table of questions; then every
-// authority (the origin, and each Alt-Svc alternative) is walked again over that table, which asks any newly required
-// questions and returns groups of endpoints; all groups are sorted together. So the result does not depend on the order
-// of answers, and late, changed and expired ones need no special cases: an unchanged list is not emitted.
-// example.test.ts walks through a resolution.
-//
-// In (ResolutionEvent): an answer to a query, and timers. Out (ResolutionAction): a query, a timer, the whole list of
-// endpoints whenever it changes, or that there will be none. Timers: `resolution` is the resolution delay (4.2), `expiry`
-// is when the first answer in use expires (4.4).
-//
-// Read next: questions.ts (what was asked and answered), authority.ts (from answers to groups of endpoints), sorting.ts
-// (5), discovery.ts (asks DNS and applies the guard; the interface for races).
+// in; queries, timers and the sorted list of endpoints out. Each answer is stored in the table of questions
+// (questions.ts); then every authority (the origin, and each Alt-Svc alternative) is walked again over that table
+// (authority.ts), which asks any newly required questions and returns groups of endpoints; all groups are sorted together
+// (sorting.ts). So the result does not depend on the order of answers, and late, changed and expired ones need no special
+// cases: an unchanged list is not emitted. example.test.ts walks through a resolution.
 //
 // Parts of the draft implemented elsewhere. The race: attempts, cancellation and pacing (6, 6.1, 7). The resolver:
 // choosing among DNS servers (4.5). The host cache: history separated by network (5.3). The driver: finding the NAT64

@@ -54,12 +54,14 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
  */
 function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord[] {
   return records
-    .map((record) => {
-      const { ttlSeconds: _, ...identity } = record;
-      return { record, key: shuffled(seed, JSON.stringify(identity)) };
-    })
+    .map((record) => ({ record, key: shuffled(seed, identityOf(record)) }))
     .sort((a, b) => a.record.priority - b.record.priority || a.key - b.key)
     .map(({ record }) => record);
+}
+
+/** Identifies a record, also when its answer is renewed. */
+export function identityOf(record: ServiceRecord): string {
+  return JSON.stringify({ ...record, ttlSeconds: undefined });
 }
 
 /** A pseudo-random number for a text: FNV-1a starting from the seed, then the finalisation of MurmurHash3. */

@@ -256,21 +256,15 @@ export function areEnough(sorted: readonly Endpoint[]): boolean {
   return TRANSPORTS.every((name) => sorted.filter(({ transport }) => transport === name).length >= HALF);
 }
 
-interface FirstEndpoints {
-  readonly endpoints: readonly Endpoint[];
-  /** Addresses of the list without any remaining endpoint. */
-  readonly untried: number;
-}
-
 /**
  * The first endpoints of a list in its order; `named` is everything it was made from, if that is more. Neither
  * transport gets more than half of the list while the other one can use them, because endpoints not tried must not
- * look as if they did not answer.
+ * look as if they did not answer. `untried`: how many addresses are left without an endpoint.
  */
 export function firstEndpoints(
   sorted: readonly Endpoint[],
   named: readonly (readonly Endpoint[])[] = [sorted],
-): FirstEndpoints {
+): { readonly endpoints: readonly Endpoint[]; readonly untried: number } {
   const endpoints = sorted.length <= MAX_ENDPOINTS ? sorted : shared(sorted);
   const addresses = new Set(named.flatMap((group) => group.map(({ address }) => address)));
   const kept = new Set(endpoints.map(({ address }) => address));
