@@ -81,14 +81,9 @@ async function loadDuckDb(load: () => Promise<DuckDb>): Promise<DuckDb> {
   }
 }
 
-function append(
-  appender: DuckDBAppender,
-  TimestampValue: DuckDb['DuckDBTimestampValue'],
-  type: CellType,
-  cell: Cell,
-): void {
+function append(appender: DuckDBAppender, duckDb: DuckDb, type: CellType, cell: Cell): void {
   if (cell === null) appender.appendNull();
-  else if (typeof cell === 'bigint') appender.appendTimestamp(new TimestampValue(cell));
+  else if (typeof cell === 'bigint') appender.appendTimestamp(new duckDb.DuckDBTimestampValue(cell));
   else if (typeof cell === 'string') appender.appendVarchar(cell);
   else if (typeof cell === 'boolean') appender.appendBoolean(cell);
   else if (type === 'INTEGER') appender.appendInteger(cell);
@@ -98,7 +93,7 @@ function append(
 /** Makes a table, and returns what appends a row to it. */
 async function newTable(
   connection: DuckDBConnection,
-  { DuckDBTimestampValue }: DuckDb,
+  duckDb: DuckDb,
   name: string,
   columns: readonly { readonly name: string; readonly type: CellType }[],
 ): Promise<{ add(row: readonly Cell[]): void; end(): void }> {
@@ -109,8 +104,7 @@ async function newTable(
   let held = 0;
   return {
     add(row) {
-      for (const [i, { type }] of columns.entries())
-        append(appender, DuckDBTimestampValue, type, row[i] ?? null);
+      for (const [i, { type }] of columns.entries()) append(appender, duckDb, type, row[i] ?? null);
       appender.endRow();
       held += 1;
       if (held < ROWS_HELD) return;
@@ -184,45 +178,40 @@ async function write(
     partitioned_write_flush_threshold: '20000',
     autoinstall_known_extensions: 'false',
   });
-  try {
-    const connection = await instance.connect();
-    try {
-      await fill(archive, connection, duckDb, tally);
-      await connection.run(
-        `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
-         PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
-      );
-      await connection.run(
-        `COPY dead TO ${quoted(join(aside, DEAD_PARQUET))} (FORMAT parquet, COMPRESSION zstd)`,
-      );
-      const vantages = [...tally.vantages].map(([vantage, of]) => {
-        const { measured, repeated, givenUp } = of;
-        const network = of.evidence.all();
-        return {
-          vantage,
-          measured,
-          missing: missingFrom(archive, of),
-          givenUp,
-          repeated,
-          network,
-          blocksUdp: blocksUdp(network),
-        };
-      });
-      const made: SurveyExport = {
-        schema: EXPORT_SCHEMA,
-        survey: archive.survey,
-        vantages,
-        badLines: { count: tally.bad, named: tally.badLines },
-        files: await filesIn(aside, connection),
-      };
-      writeFileSync(join(aside, CATALOG), `${JSON.stringify(made, null, 2)}\n`);
-      return made;
-    } finally {
-      connection.closeSync();
-    }
-  } finally {
-    instance.closeSync();
-  }
+  using opened = new DisposableStack();
+  opened.defer(() => instance.closeSync());
+  const connection = await instance.connect();
+  opened.defer(() => connection.closeSync());
+  await fill(archive, connection, duckDb, tally);
+  await connection.run(
+    `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
+     PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
+  );
+  await connection.run(
+    `COPY dead TO ${quoted(join(aside, DEAD_PARQUET))} (FORMAT parquet, COMPRESSION zstd)`,
+  );
+  const vantages = [...tally.vantages].map(([vantage, of]) => {
+    const { measured, repeated, givenUp } = of;
+    const network = of.evidence.all();
+    return {
+      vantage,
+      measured,
+      missing: missingFrom(archive, of),
+      givenUp,
+      repeated,
+      network,
+      blocksUdp: blocksUdp(network),
+    };
+  });
+  const made: SurveyExport = {
+    schema: EXPORT_SCHEMA,
+    survey: archive.survey,
+    vantages,
+    badLines: { count: tally.bad, named: tally.badLines },
+    files: await filesIn(aside, connection),
+  };
+  writeFileSync(join(aside, CATALOG), `${JSON.stringify(made, null, 2)}\n`);
+  return made;
 }
 
 /** As much of an earlier export as says what it wrote. */

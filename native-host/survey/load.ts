@@ -219,17 +219,7 @@ export async function loadList(load: Load): Promise<void> {
 }
 
 /** The lines of a file that must not change while it is open. */
-export interface Lines {
-  readonly count: number;
-  /** Of the file's bytes, in hexadecimal. */
-  readonly sha256: string;
-  /**
-   * The line with this index, from 0, without its line feed or CRLF; of one with more than MAX_LINE_CHARS characters
-   * only a prefix that is longer than that. Rejects if the file has changed, and with a RangeError for no such line.
-   */
-  line(index: number): Promise<string>;
-  close(): Promise<void>;
-}
+export type Lines = Awaited<ReturnType<typeof openLines>>;
 
 const LINES_PER_MARK = 256;
 const READ_BYTES = 256 * 1024;
@@ -300,7 +290,7 @@ async function lineAfter(handle: FileHandle, position: number, skipped: number):
 }
 
 /** Rejects if the file cannot be read, is no regular file, or changes while it is being read. */
-export async function openLines(path: string): Promise<Lines> {
+export async function openLines(path: string) {
   const handle = await open(path, 'r');
   try {
     const before = await identity(handle);
@@ -318,8 +308,13 @@ export async function openLines(path: string): Promise<Lines> {
     await assertUnchanged();
     return {
       count,
+      /** Of the file's bytes, in hexadecimal. */
       sha256,
-      async line(index) {
+      /**
+       * The line with this index, from 0, without its line feed or CRLF; of one with more than MAX_LINE_CHARS characters
+       * only a prefix that is longer than that. Rejects if the file has changed, and with a RangeError for no such line.
+       */
+      async line(index: number): Promise<string> {
         if (!Number.isInteger(index) || index < 0 || index >= count)
           throw new RangeError(`${path} has no line with index ${index}`);
         const mark = marks[Math.floor(index / LINES_PER_MARK)] ?? 0;

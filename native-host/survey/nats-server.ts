@@ -19,15 +19,7 @@ const OWNER_FILE = 'owner.pid';
 const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 25;
 
-export interface OwnServer {
-  readonly url: string;
-  readonly token: string;
-  /** Resolves when it ends, whoever ended it. */
-  readonly ended: Promise<void>;
-  hasEnded(): boolean;
-  /** Ends it, and waits until it has. */
-  stop(): Promise<void>;
-}
+export type OwnServer = Awaited<ReturnType<typeof startServer>>;
 
 /** The program on PATH, or where `go install` puts it; null if there is none. */
 function findServer(): string | null {
@@ -122,7 +114,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Starts a server with its data in `dir`. Throws a Complaint if none is found or it does not start. */
-export async function startServer(dir: string): Promise<OwnServer> {
+export async function startServer(dir: string) {
   const program = findServer();
   if (program === null) throw new Complaint('no-server', NOT_FOUND, EXIT_FAILED);
   makePrivateDirectory(dir);
@@ -155,7 +147,15 @@ export async function startServer(dir: string): Promise<OwnServer> {
     await ended;
   };
   try {
-    return { url: await urlOf(dir, child, () => output), token, ended, hasEnded: () => over, stop };
+    const url = await urlOf(dir, child, () => output);
+    return {
+      ...{ url, token },
+      /** Resolves when it ends, whoever ended it. */
+      ended,
+      hasEnded: () => over,
+      /** Ends it, and waits until it has. */
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

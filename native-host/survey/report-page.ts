@@ -88,7 +88,7 @@ function overview({ vantages }: SurveyReport): Section {
 }
 
 /** A table of codes with their counts, most frequent first. */
-function codeTable<Code extends Parameters<typeof codeValue>[0]>(
+function codeTable<Code extends Extract<PageValue, { kind: 'code' }>['code']>(
   title: string,
   counts: ReadonlyMap<Code, number>,
   words: (code: Code) => string,
@@ -98,7 +98,7 @@ function codeTable<Code extends Parameters<typeof codeValue>[0]>(
     .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
     .map(
       ([code, n]): Row<PageValue> => [
-        codeValue(code, words(code)),
+        { kind: 'code', code, words: words(code) },
         { kind: 'share-bar', share: n / all },
         count(n, 'strong'),
         { kind: 'share', part: n, whole: all },
@@ -106,10 +106,6 @@ function codeTable<Code extends Parameters<typeof codeValue>[0]>(
     );
   const head = [...heads('text', title), ...heads('plot', ''), ...heads('number', 'Origins', 'Share')];
   return pageTable('verdicts', head, rows);
-}
-
-function codeValue(code: Extract<PageValue, { kind: 'code' }>['code'], words: string): PageValue {
-  return { kind: 'code', code, words };
 }
 
 function classText({ fromMs, toMs }: GainClass): string {

@@ -61,15 +61,11 @@ export const MAX_BATCH = 200;
 /** A server takes messages of up to 1 MiB unless it is configured otherwise. */
 const MAX_BATCH_BYTES = 900_000;
 
-/** A message of results: their lines compressed as one zstd frame (RFC 8878), so that segments are batches in a row. */
-interface Batch {
-  readonly results: readonly SurveyResult[];
-  /** Follows from the jobs in it. */
-  readonly id: string;
-  readonly bytes: Uint8Array;
-}
-
-function pack(results: readonly SurveyResult[]): Batch {
+/**
+ * A message of results: their lines compressed as one zstd frame (RFC 8878), so that segments are batches in a row. Its
+ * id follows from the jobs in it.
+ */
+function pack(results: readonly SurveyResult[]) {
   const [first] = results;
   const lines = results.map((result) => `${JSON.stringify(result)}\n`).join('');
   const jobs = results.map(({ job }) => job).join();
@@ -78,7 +74,7 @@ function pack(results: readonly SurveyResult[]): Batch {
 }
 
 /** Packs results; a batch that would be larger than a message may be is halved. */
-export function batchesOf(results: readonly SurveyResult[]): readonly Batch[] {
+export function batchesOf(results: readonly SurveyResult[]): readonly ReturnType<typeof pack>[] {
   if (results.length === 0) return [];
   const batch = results.length <= MAX_BATCH ? pack(results) : null;
   if (batch !== null && (batch.bytes.length <= MAX_BATCH_BYTES || results.length === 1)) return [batch];
