@@ -1,9 +1,8 @@
 // A native messaging client over a pipe, as in a browser: starts a host, the built helper or another, exchanges
 // messages with it, fills its host cache as years of browsing would, and runs races while requesting forecasts, to
 // measure how much they delay each other and the helper's memory.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
@@ -15,16 +14,8 @@ import { coreWaitMs, residentMiB } from '../proc.ts';
 
 const LENGTH_BYTES = 4;
 
-export interface HostPort {
-  readonly pid: number;
-  readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  /** Sends one message as a frame. */
-  send(message: unknown): void;
-  /** The next message from the host, in receiving order; rejects if the host exits first. */
-  next(): Promise<Record<string, unknown>>;
-  /** Closes the host's input, as a browser does when the port is disconnected, and returns its exit code. */
-  close(): Promise<number | null>;
-}
+export type HostPort = ReturnType<typeof openHost>;
+type Message = Record<string, unknown>;
 
 /** A message in wire format: 32-bit length in native byte order, then JSON. */
 function frame(message: unknown): Buffer {
@@ -35,11 +26,11 @@ function frame(message: unknown): Buffer {
 }
 
 /** Starts a host; its standard error is passed through. */
-export function openHost(file: string, args: readonly string[]): HostPort {
+export function openHost(file: string, args: readonly string[]) {
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
-  const messages: Record<string, unknown>[] = [];
-  const waiting: ((message: Record<string, unknown>) => void)[] = [];
+  const messages: Message[] = [];
+  const waiting: ((message: Message) => void)[] = [];
   let rest = Buffer.alloc(0);
   child.stdout.on('data', (bytes: Buffer) => {
     rest = Buffer.concat([rest, bytes]);
@@ -52,23 +43,22 @@ export function openHost(file: string, args: readonly string[]): HostPort {
       else messages.push(message);
     }
   });
-  const ended = exited.then(([code]) => {
+  const ended = exited.then(([code]): never => {
     throw new Error(`the host ended with code ${code} before it answered`);
   });
   ended.catch(() => {});
   return {
     pid: child.pid ?? -1,
     child,
-    send: (message) => void child.stdin.write(frame(message)),
-    next() {
-      const ready = messages.shift();
-      if (ready) return Promise.resolve(ready);
-      return Promise.race([
-        new Promise<Record<string, unknown>>((resolve) => waiting.push(resolve)),
-        ended as Promise<never>,
-      ]);
+    /** Sends one message as a frame. */
+    send: (message: unknown) => void child.stdin.write(frame(message)),
+    /** The next message from the host, in receiving order; rejects if the host exits first. */
+    async next(): Promise<Message> {
+      const next = () => new Promise<Message>((resolve) => waiting.push(resolve));
+      return messages.shift() ?? Promise.race([next(), ended]);
     },
-    async close() {
+    /** Closes the host's input, as a browser does when the port is disconnected, and returns its exit code. */
+    async close(): Promise<number | null> {
       child.stdin.end();
       const [code] = await exited;
       return code;
@@ -89,7 +79,7 @@ export function openHelper(config: string): HostPort {
 }
 
 /** Sends `hello` and returns the reply; throws if it is not a `hello` reply. */
-export async function sayHello(port: HostPort): Promise<Record<string, unknown>> {
+export async function sayHello(port: HostPort): Promise<Message> {
   port.send({ type: 'hello', id: 1, protocol: 1, program: 'e2e/1' });
   const reply = await port.next();
   if (reply.type !== 'hello') throw new Error(`no hello but ${JSON.stringify(reply)}`);
@@ -158,8 +148,6 @@ export interface SideBySide {
   /** Peak memory of the helper. */
   readonly mostMiB: number;
 }
-
-type Message = Record<string, unknown>;
 
 /** Requests forecasts from one helper and times the replies. */
 class ForecastClient {
