@@ -176,10 +176,8 @@ export function keptSalt(path: string): KeptSalt {
   }
 }
 
-/** Creates a new salt, after moving an unusable one out of the way like the cache's corrupt files. */
-function makeSalt(path: string, aside: string | null): Uint8Array {
-  // Only a first start needs to load this.
-  const fresh = process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
+/** Stores a new salt, after moving an unusable one out of the way like the cache's corrupt files. */
+function storeSalt(path: string, fresh: Buffer, aside: string | null): void {
   const draft = `${path}.${fresh.toString('hex', 0, 6)}`;
   try {
     makePrivateDirectory(dirname(path));
@@ -195,7 +193,6 @@ function makeSalt(path: string, aside: string | null): Uint8Array {
   } catch {
     // Another helper was first, or nothing can be stored here.
   }
-  return fresh;
 }
 
 interface SaltOptions {
@@ -215,15 +212,17 @@ export function readSalt(
 ): Uint8Array {
   const kept = keptSalt(path);
   if (kept.state === 'kept') return kept.salt;
-  if (!isKept()) return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
+  // Only a first start needs to load this.
+  const fresh = process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
+  if (!isKept()) return fresh;
   if (kept.state === 'unusable' && !kept.mendable) {
     log(`the salt ${path} cannot be used (${kept.reason}); another is used for this run`);
-    return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
+    return fresh;
   }
   const aside = kept.state === 'unusable' ? asidePath(path, Date.now()) : null;
   if (kept.state === 'unusable')
     log(`the salt ${path} was replaced (${kept.reason}); every network counts as a new one from now on`);
-  const fresh = makeSalt(path, aside);
+  storeSalt(path, fresh, aside);
   const made = keptSalt(path);
   return made.state === 'kept' ? made.salt : fresh;
 }

@@ -27,7 +27,9 @@ const ROUTE6_DEFAULT = `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 fe800000000000
 const ROUTE6_REJECT = `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 ${'0'.repeat(32)} ffffffff 00000001 00000000 00200200       lo\n`;
 
 test('the default route: little-endian gateway, lowest metric first, without routes that are down or rejecting', () => {
-  assert.deepEqual(defaultRoutes(HOME_ROUTE), [{ device: 'eth0', gateway: '192.168.1.1', metric: 100 }]);
+  assert.deepEqual(defaultRoutes(HOME_ROUTE), [
+    { device: 'eth0', gateway: '192.168.1.1', metric: 100, family: 4 },
+  ]);
   const two = `${HOME_ROUTE}wlan0\t00000000\t0100A8C0\t0003\t0\t0\t50\t00000000\t0\t0\t0\n`;
   assert.equal(defaultRoutes(two)[0]?.device, 'wlan0');
   const down = `${ROUTE_HEAD}eth0\t00000000\t0101A8C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n`;
@@ -42,12 +44,12 @@ test("a VPN's two halves take precedence over the default route, whatever their 
 test('the IPv6 default route; the reject route of a machine without IPv6 does not count', () => {
   assert.deepEqual(defaultRoutes6(ROUTE6_REJECT), []);
   assert.deepEqual(defaultRoutes6(ROUTE6_DEFAULT + ROUTE6_REJECT), [
-    { device: 'eth0', gateway: 'fe80:0000:0000:0000:0000:0000:0000:0001', metric: 1024 },
+    { device: 'eth0', gateway: 'fe80:0000:0000:0000:0000:0000:0000:0001', metric: 1024, family: 6 },
   ]);
 });
 
 test('a neighbour is known once the kernel has resolved it, on its own interface', () => {
-  const route = { device: 'eth0', gateway: '192.168.1.1', metric: 0 };
+  const route = { device: 'eth0', gateway: '192.168.1.1' };
   assert.equal(neighbour4(arp('aa:bb:cc:00:11:22'), route), 'aa:bb:cc:00:11:22');
   assert.equal(neighbour4(arp('00:00:00:00:00:00', '0x0'), route), null);
   assert.equal(neighbour4(arp('aa:bb:cc:00:11:22', '0x0'), route), null);
@@ -90,8 +92,7 @@ test('parsing never throws, whatever the kernel prints', () => {
       defaultRoutes6(text);
       neighbour6(text);
       gatewayOfRouteGet(text);
-      for (const route of [...defaultRoutes(text), { device: 'eth0', gateway: '0', metric: 0 }])
-        neighbour4(text, route);
+      for (const route of [...defaultRoutes(text), { device: 'eth0', gateway: '0' }]) neighbour4(text, route);
     }),
   );
 });

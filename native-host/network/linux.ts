@@ -14,6 +14,7 @@ interface Route {
   /** Dotted or colon-hexadecimal; null: the route has no gateway, like those of tunnels. */
   readonly gateway: string | null;
   readonly metric: number;
+  readonly family: 4 | 6;
 }
 
 /** Flags of include/uapi/linux/route.h. */
@@ -29,27 +30,30 @@ function fields(text: string): string[][] {
     .filter((parts) => parts.length > 1);
 }
 
+function isUsable(flags: number): boolean {
+  return (flags & (RTF_UP | RTF_REJECT)) === RTF_UP;
+}
+
+function byMetric(a: Route, b: Route): number {
+  return a.metric - b.metric;
+}
+
 /** The default routes of `/proc/net/route`, best first. A VPN's two halves (0/1 and 128/1) count as one. */
 export function defaultRoutes(procNetRoute: string): Route[] {
-  const routes: (Route & { readonly prefixBits: number })[] = [];
+  const halves: Route[] = [];
+  const wholes: Route[] = [];
   for (const [device, destination, gateway, flags, , , metric, mask] of fields(procNetRoute).slice(1)) {
     if (device === undefined || gateway === undefined || mask === undefined) continue;
     const bits = Number.parseInt(flags ?? '0', 16);
     // Both columns are hexadecimal in the host's byte order, which is little-endian wherever browsers run.
     const whole = destination === '00000000' && mask === '00000000';
     const half = mask === '00000080' && (destination === '00000000' || destination === '00000080');
-    if ((bits & RTF_UP) === 0 || (bits & RTF_REJECT) !== 0 || !(whole || half)) continue;
+    if (!isUsable(bits) || !(whole || half)) continue;
     const address = [6, 4, 2, 0].map((at) => Number.parseInt(gateway.slice(at, at + 2), 16)).join('.');
-    routes.push({
-      device,
-      gateway: (bits & RTF_GATEWAY) === 0 ? null : address,
-      metric: Number(metric),
-      prefixBits: half ? 1 : 0,
-    });
+    const via = (bits & RTF_GATEWAY) === 0 ? null : address;
+    (half ? halves : wholes).push({ device, gateway: via, metric: Number(metric), family: 4 });
   }
-  return routes
-    .toSorted((a, b) => b.prefixBits - a.prefixBits || a.metric - b.metric)
-    .map(({ device, gateway, metric }) => ({ device, gateway, metric }));
+  return [...halves.toSorted(byMetric), ...wholes.toSorted(byMetric)];
 }
 
 /** The same for `/proc/net/ipv6_route`, which contains the routes of every table. */
@@ -59,12 +63,11 @@ export function defaultRoutes6(procNetIpv6Route: string): Route[] {
     const [destination, prefix, , , nextHop, metric, , , flags, device] = parts;
     if (device === undefined || nextHop === undefined || device === 'lo') continue;
     const bits = Number.parseInt(flags ?? '0', 16);
-    if (destination !== '0'.repeat(32) || prefix !== '00') continue;
-    if ((bits & RTF_UP) === 0 || (bits & RTF_REJECT) !== 0) continue;
+    if (destination !== '0'.repeat(32) || prefix !== '00' || !isUsable(bits)) continue;
     const gateway = (bits & RTF_GATEWAY) === 0 ? null : (nextHop.match(/.{4}/g) ?? []).join(':');
-    routes.push({ device, gateway, metric: Number.parseInt(metric ?? '0', 16) });
+    routes.push({ device, gateway, metric: Number.parseInt(metric ?? '0', 16), family: 6 });
   }
-  return routes.toSorted((a, b) => a.metric - b.metric);
+  return routes.toSorted(byMetric);
 }
 
 /** The gateway in the output of `ip -o route get ADDRESS`; null: the route has none. */
@@ -73,7 +76,7 @@ export function gatewayOfRouteGet(ipRoute: string): string | null {
 }
 
 /** The link-layer address of a gateway in `/proc/net/arp`; null if not resolved. */
-export function neighbour4(procNetArp: string, route: Route): string | null {
+export function neighbour4(procNetArp: string, route: Pick<Route, 'device' | 'gateway'>): string | null {
   for (const [ip, , flags, mac, , device] of fields(procNetArp).slice(1)) {
     if (ip !== route.gateway || device !== route.device || Number.parseInt(flags ?? '0', 16) === 0) continue;
     return linkLayerAddress(mac ?? '');
@@ -182,14 +185,12 @@ export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
   };
 }
 
-type RouteBelowTunnel = Route & { readonly family: 4 | 6 };
-
 /** Where packets leave: the interface, the gateway beneath a tunnel, and whether there is a tunnel. */
 interface Exit {
   readonly device: string;
   readonly tunnel: boolean;
   /** The interface itself, or the best one beneath the tunnel; null: no readable table names it. */
-  readonly beneath: RouteBelowTunnel | null;
+  readonly beneath: Route | null;
 }
 
 const folderOf = (device: string): string => `/sys/class/net/${device}`;
@@ -221,16 +222,13 @@ function askedDevice(
 }
 
 function exitOf(machine: LinuxMachine): Exit | null {
-  const routes4 = defaultRoutes(machine.read('/proc/net/route')).map((r) => ({ ...r, family: 4 as const }));
+  const routes4 = defaultRoutes(machine.read('/proc/net/route'));
   const tunnels = machine.list('/sys/class/net').filter((device) => isTunnel(machine, device));
   // The IPv6 table also contains every local address, and on most machines it need not be read.
   const routes =
     routes4.length > 0 && tunnels.length === 0
       ? routes4
-      : [
-          ...routes4,
-          ...defaultRoutes6(machine.read('/proc/net/ipv6_route')).map((r) => ({ ...r, family: 6 as const })),
-        ];
+      : [...routes4, ...defaultRoutes6(machine.read('/proc/net/ipv6_route'))];
   const [best] = routes;
   // The tables contain the result of the main rules. VPNs add rules of their own, and then the kernel has to be
   // queried, which takes about 3 ms of a helper's start-up.
@@ -244,7 +242,7 @@ function exitOf(machine: LinuxMachine): Exit | null {
   return { device, tunnel, beneath: beneath ?? null };
 }
 
-function resolved4(machine: LinuxMachine, route: RouteBelowTunnel): string | null {
+function resolved4(machine: LinuxMachine, route: Route): string | null {
   return route.family === 4 ? neighbour4(machine.read('/proc/net/arp'), route) : null;
 }
 
@@ -254,7 +252,7 @@ async function resolved6(machine: LinuxMachine, route: Route): Promise<string | 
 }
 
 /** The gateway's link-layer address, prompted by a datagram if necessary; null: it does not answer. */
-async function resolve(machine: LinuxMachine, route: RouteBelowTunnel): Promise<string | null> {
+async function resolve(machine: LinuxMachine, route: Route): Promise<string | null> {
   if (route.gateway === null) return null;
   const look = (): Promise<string | null> | string | null =>
     route.family === 4 ? resolved4(machine, route) : resolved6(machine, route);
@@ -276,7 +274,7 @@ function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ss
 }
 
 /** The route of an interface used only by policy rules: its table cannot be read, but queried. */
-async function ruledRoute(machine: LinuxMachine, device: string): Promise<RouteBelowTunnel | null> {
+async function ruledRoute(machine: LinuxMachine, device: string): Promise<Route | null> {
   for (const family of [4, 6] as const) {
     const answer = (await machine.run('ip', ['-o', 'route', 'get', PUBLIC_ADDRESSES[family]])) ?? '';
     const gateway = gatewayOfRouteGet(answer);

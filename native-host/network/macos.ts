@@ -109,11 +109,11 @@ function deviceBeneath(routes: readonly MacosRoute[]): string | null {
 }
 
 async function outwardDevice({ run }: MacosSystem): Promise<string | null> {
-  const four = await run('route', ['-n', 'get', PUBLIC_ADDRESSES[4]]);
-  const device = four === null ? null : deviceOfRoute(four);
-  if (device !== null) return device;
-  const six = await run('route', ['-n', 'get', '-inet6', PUBLIC_ADDRESSES[6]]);
-  return six === null ? null : deviceOfRoute(six);
+  for (const destination of [[PUBLIC_ADDRESSES[4]], ['-inet6', PUBLIC_ADDRESSES[6]]]) {
+    const device = deviceOfRoute((await run('route', ['-n', 'get', ...destination])) ?? '');
+    if (device !== null) return device;
+  }
+  return null;
 }
 
 async function readRoutes({ run }: MacosSystem): Promise<MacosRoute[]> {
