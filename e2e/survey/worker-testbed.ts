@@ -10,14 +10,9 @@ import { namedNetwork } from '../../native-host/network/watch.ts';
 import type { RaceSpec } from '../../native-host/racer.ts';
 import { connectTo } from '../../native-host/survey/connect.ts';
 import { Control } from '../../native-host/survey/control.ts';
-import {
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-} from '../../native-host/survey/nats.ts';
+import { jetstream, jetstreamManager } from '../../native-host/survey/nats.ts';
 import { SURVEY_SCHEMA, type Survey, type SurveyResult } from '../../native-host/survey/schema.ts';
-import { createStreams, namesOf, type SurveyNames } from '../../native-host/survey/streams.ts';
+import { createStreams, namesOf } from '../../native-host/survey/streams.ts';
 import { type WorkerParts, work } from '../../native-host/survey/worker.ts';
 import type { RunningNats } from '../origins/nats.ts';
 
@@ -74,45 +69,10 @@ interface RaceStart {
   readonly allowedMs: number;
 }
 
+export type Testbed = Awaited<ReturnType<typeof openTestbed>>;
+
 /** The network and the peers of a worker, as a spec wants them. */
-interface World {
-  readonly clock: SkippingClock;
-  readonly logged: readonly string[];
-  readonly raced: readonly RaceStart[];
-  canaries: number;
-  canaryReached: boolean;
-  /** Whether anything but the canary is. */
-  hostsReached: boolean;
-  /** The address of each host; default 192.0.2.1. */
-  readonly addresses: Record<string, string>;
-  /** Races end when it resolves. */
-  gate: Promise<void>;
-  moveTo(network: string): void;
-}
-
-export interface Testbed {
-  readonly names: SurveyNames;
-  readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
-  readonly control: Control;
-  readonly world: World;
-  /** Starts a worker with a connection of its own. */
-  startWorker(over?: Partial<WorkerParts> & { readonly atOnce?: number }): Promise<RunningWorker>;
-  /** Of every batch in the stream of results, in order. */
-  results(): Promise<readonly SurveyResult[]>;
-  dead(): Promise<readonly unknown[]>;
-  close(): Promise<void>;
-}
-
-interface RunningWorker {
-  readonly control: Control;
-  /** Resolves with how many results it stored. */
-  readonly done: Promise<number>;
-  /** Cuts it off from the server without notice, as the death of its process would. */
-  cutOff(): Promise<void>;
-}
-
-function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'log'> {
+function openWorld() {
   const clock = skippingClock();
   const logged: string[] = [];
   const raced: RaceStart[] = [];
@@ -133,19 +93,16 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'log'> {
     const result = world.hostsReached ? comparison([10], [20]) : UNREACHED;
     return of(signal?.aborted ? CANCELLED : { ...result, atMs });
   }
+  /** The address of each host; default 192.0.2.1. */
   const addresses: Record<string, string> = {};
   const world = {
-    addresses,
-    ...{
-      clock,
-      logged,
-      raced,
-      race,
-      canaries: 0,
-      canaryReached: true,
-      hostsReached: true,
-      gate: Promise.resolve(),
-    },
+    ...{ clock, logged, raced, race, addresses },
+    canaries: 0,
+    canaryReached: true,
+    /** Whether anything but the canary is. */
+    hostsReached: true,
+    /** Races end when it resolves. */
+    gate: Promise.resolve(),
     log: (message: string) => void logged.push(message),
     network: {
       ...namedNetwork(key),
@@ -169,7 +126,7 @@ export async function openTestbed(
   name: string,
   jobs: readonly string[],
   over: Partial<Survey> = {},
-): Promise<Testbed> {
+) {
   const server = { servers: [url], credsFile: null, nkeyFile: null, caFile: null };
   const connection = await connectTo(server);
   const manager = await jetstreamManager(connection);
@@ -201,7 +158,8 @@ export async function openTestbed(
 
   return {
     ...{ names, client, manager, control, world },
-    async startWorker({ atOnce = 8, ...parts } = {}) {
+    /** Starts a worker with a connection of its own. */
+    async startWorker({ atOnce = 8, ...parts }: Partial<WorkerParts> & { readonly atOnce?: number } = {}) {
       const own = await connectTo(server);
       const ownControl = await Control.open(own, names.bucket);
       const stop = new AbortController();
@@ -222,14 +180,21 @@ export async function openTestbed(
         await ended;
         await own.close();
       });
-      return { control: ownControl, done, cutOff: () => own.close() };
+      return {
+        control: ownControl,
+        /** Resolves with how many results it stored. */
+        done,
+        /** Cuts it off from the server without notice, as the death of its process would. */
+        cutOff: () => own.close(),
+      };
     },
+    /** Of every batch in the stream of results, in order. */
     async results() {
       const batches = await messages(names.streams.result);
       const lines = batches.map((bytes) => zstdDecompressSync(bytes).toString('utf8').trimEnd().split('\n'));
       return lines.flat().map((line): SurveyResult => JSON.parse(line));
     },
-    async dead() {
+    async dead(): Promise<unknown[]> {
       const found = await messages(names.streams.dead);
       return found.map((bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')));
     },
