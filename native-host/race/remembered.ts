@@ -52,7 +52,7 @@ export function remember({
     isUsable,
     learn(driven) {
       if (memory !== 'full' || driven.trial.disturbed === 'outcome') return;
-      decision = decisionOf([driven.trial]);
+      decision = decisionOf(driven.trial);
       for (const attempt of driven.trial.attempts.filter(isMisdirectedAlternative))
         misdirected.add(`${attempt.host ?? own}:${attempt.port}`);
       if (driven.altSvc === null) return;
@@ -87,15 +87,14 @@ function h3Proof(trial: Trial): boolean | null {
 }
 
 /**
- * The protocol to attempt alone from now on, by the last trials that prove anything; null when they prove nothing.
- * HTTP/3 established late counts (P2, rule 4); TCP counts only if HTTP/3 was tried and failed, or if the trial
- * itself was of TCP alone, as remembered.
+ * The protocol to attempt alone from now on; null when the trial proves nothing. HTTP/3 established late counts (P2,
+ * rule 4); TCP counts only if HTTP/3 was tried and failed, or if the trial itself was of TCP alone, as remembered.
  */
-export function decisionOf(trials: readonly Trial[]): Decision | null {
-  const proof = trials.map(h3Proof).findLast((p) => p !== null);
+export function decisionOf(trial: Trial): Decision | null {
+  const { adopted, attempts, cacheHit } = trial;
+  const proof = h3Proof(trial);
   if (proof === true) return 'h3';
-  const old = trials.findLast((t) => t.adopted === 'h2' || t.adopted === 'http/1.1');
-  const isRemembered = old?.cacheHit === true && old.attempts.every(({ protocol }) => protocol !== 'h3');
-  const proven = proof === false || isRemembered;
-  return old !== undefined && proven ? (old.adopted as Decision) : null;
+  if (adopted !== 'h2' && adopted !== 'http/1.1') return null;
+  const isRemembered = cacheHit && attempts.every(({ protocol }) => protocol !== 'h3');
+  return proof === false || isRemembered ? adopted : null;
 }
