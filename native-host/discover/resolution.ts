@@ -100,12 +100,10 @@ function alternativeAuthorities(alternatives: readonly Alternative[], originHost
  * All groups in order. The best groups of all authorities are tried as one, because an alternative is another way to
  * the same service; then the other services; addresses not associated with a service come last (section 5.2).
  */
-function groupsOf(walked: readonly AuthorityEndpoints[]): Endpoint[][] {
-  const hasServices = ({ services }: AuthorityEndpoints): boolean => services.length > 0;
+function groupsOf(walked: readonly AuthorityEndpoints[]): (readonly Endpoint[])[] {
   const head = walked.flatMap((w) => w.services[0] ?? w.unassociated);
-  const others = walked.flatMap((w) => w.services.slice(1).map((group) => [...group]));
-  const last = walked.filter(hasServices).flatMap((w) => w.unassociated);
-  return [head, ...others, last];
+  // Sorting drops those of the head from the others.
+  return [head, ...walked.flatMap((w) => w.services), walked.flatMap((w) => w.unassociated)];
 }
 
 function sameList(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
@@ -209,14 +207,14 @@ export class Resolution {
    * service's target are awaited as well: without them HTTP/2 at the origin's own addresses would start before what its
    * record names.
    */
-  #hasPreferred(walked: readonly AuthorityEndpoints[], groups: readonly Endpoint[][]): boolean {
+  #hasPreferred(walked: readonly AuthorityEndpoints[], groups: readonly (readonly Endpoint[])[]): boolean {
     if (!walked.every((w) => w.serviceKnown && this.#isTargetKnown(w))) return false;
     const { origin, connectivity } = this.#options;
     if (this.#isAnswered(origin.host, connectivity.preferred)) return true;
     return groups.some((group) => group.some((endpoint) => this.#isPreferred(endpoint)));
   }
 
-  #announce(groups: readonly Endpoint[][], final: boolean): void {
+  #announce(groups: readonly (readonly Endpoint[])[], final: boolean): void {
     const { endpoints, untried: beyond } = firstEndpoints(this.#sorted(groups), groups);
     const changed = this.#announced === null || !sameList(this.#announced.endpoints, endpoints);
     if (!changed && (!final || this.#announced?.final)) return;
