@@ -44,6 +44,11 @@ test('P2 rule 4: late HTTP/3 is learnt', () => {
   assert.equal(host.adopted, 'h2');
 });
 
+test('of the trials of a race, the last one that adopted a protocol counts', () => {
+  const host = fold(HOST, [trial(up('h2')), trial(up('http/1.1')), trial(CANCELLED)], NOW);
+  assert.deepEqual([host.adopted, host.tcpProtocol], ['http/1.1', 'http/1.1']);
+});
+
 test('the smoothed RTT starts with its first sample and then moves by an eighth', () => {
   const first = fold(HOST, [trial(up('h3'))], NOW);
   assert.equal(first.h3RttMs, 20);
@@ -57,15 +62,20 @@ test('a failure of HTTP/3 backs off only when TCP worked in the same race', () =
   assert.equal(bothDead.h3BackOffUntilMs, null);
   assert.equal(bothDead.tcpFailure, 'tcp-timeout');
   const beaten = up('h2', { establishedMs: null, outcome: 'cancelled' });
-  const mixed = fold(HOST, [trial(down('h2', 'tcp-timeout'), down('h2', 'blocked'), beaten)], NOW);
-  assert.equal(mixed.tcpFailure, 'tcp-timeout');
+  const mixed = fold(
+    HOST,
+    [trial(down('h2', 'tls-alert'), down('h2', 'tcp-timeout'), down('h2', 'blocked'), beaten)],
+    NOW,
+  );
+  assert.deepEqual([mixed.tcpFailure, mixed.tcpFailedAtMs], ['tcp-timeout', NOW]);
   const broken = fold(HOST, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
   assert.equal(broken.h3Failure, 'udp-refused');
   assert.equal(broken.h3BackOffUntilMs, NOW + 300_000);
   const again = fold(broken, [trial(down('h3', 'udp-refused'), up('h2'))], NOW + 1);
   assert.equal(again.h3BackOffUntilMs, NOW + 1 + 600_000);
   const mended = fold(again, [trial(up('h3'))], NOW + 2);
-  assert.deepEqual([mended.h3Failures, mended.h3BackOffUntilMs, mended.h3FailedAtMs], [1, null, null]);
+  const { h3Failure, h3Failures, h3BackOffUntilMs, h3FailedAtMs } = mended;
+  assert.deepEqual([h3Failure, h3Failures, h3BackOffUntilMs, h3FailedAtMs], [null, 1, null, null]);
 });
 
 test('a handshake without an answer is no success: HTTP/3 that breaks after it is backed off', () => {
@@ -190,6 +200,7 @@ test('races and browsers are reconciled: every row of the table', () => {
     ['browser: h3 before a fresh race', RACED, (host) => browserH3(host, NOW - 1), word(RACED)],
     ['browser: h3 after a fresh success and a failure', BROKE, browserH3, [at, 'observed', null, 0, null]],
     ['browser: h3 before a failure', BROKEN, (host) => browserH3(host, NOW - 1), word(BROKEN)],
+    ['browser: h3 with a failure', BROKEN, (host) => browserH3(host, NOW), word(BROKEN)],
     ['browser: h2, h3 raced', RACED, seen({ protocol: 'h2' }), word(RACED)],
     ['browser: h2, h3 broken', BROKEN, seen({ protocol: 'h2' }), word(BROKEN)],
     ['advertised while broken', BROKEN, seen({ protocol: 'h2', altSvc: 'h3=":443"' }), word(BROKEN)],
@@ -199,12 +210,17 @@ test('races and browsers are reconciled: every row of the table', () => {
   assert.equal(browserH3(RACED, at).h3UntilMs, RACED.h3UntilMs);
   assert.equal(browserH3(browserH3(HOST, NOW), at).h3UntilMs, at + SUCCESS_FRESH_MS);
   assert.equal(RACED.tcpProtocol, null);
-  assert.equal(seen({ protocol: 'h2' })(RACED, NOW - 1).updatedAtMs, NOW);
+  const browserH1 = seen({ protocol: 'http/1.1' });
+  assert.deepEqual([browserH1(RACED, NOW - 1).updatedAtMs, browserH1(RACED, at).updatedAtMs], [NOW, at]);
+  assert.deepEqual(
+    [browserH1(BROKEN, NOW - 1).tcpProtocol, browserH1(BROKEN, NOW).tcpProtocol],
+    ['h2', 'http/1.1'],
+  );
   const silent = raced(down('h3', 'udp-timeout'))(RACED, at);
   assert.deepEqual([silent.adopted, silent.h3RttMs, silent.h3HandshakeMs], ['h3', 20, 40]);
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
     assert.equal(seen({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })(BROKEN, at), BROKEN);
-  assert.equal(seen({ protocol: 'http/1.1' })(RACED, at).tcpProtocol, 'http/1.1');
+  assert.equal(browserH1(RACED, at).tcpProtocol, 'http/1.1');
   assert.equal(seen({ protocol: 'unknown', reason: 'no-timing-allow-origin' })(BROKEN, at), BROKEN);
 });
 
@@ -246,7 +262,7 @@ test('handshake time, variance and loss are stored per transport', () => {
   const packets = { sent: 10, lost: 2 };
   const host = fold(HOST, [trial(up('h3', { packets, rttMs: 8 })), trial(up('h2', { rttMs: 16 }))], NOW);
   assert.deepEqual([host.h3RttMs, host.h3RttVarMs, host.h3RttAtMs, host.h3HandshakeMs], [8, 4, NOW, 40]);
-  assert.deepEqual([host.tcpRttMs, host.tcpRttVarMs, host.tcpRttAtMs], [16, 8, NOW]);
+  assert.deepEqual([host.tcpRttMs, host.tcpRttVarMs, host.tcpRttAtMs, host.tcpHandshakeMs], [16, 8, NOW, 40]);
   assert.equal(host.h3LossRate, 0.2);
   const whole = fold(host, [trial(up('h3', { packets: { sent: 10, lost: 0 } }))], NOW + 1);
   assert.equal(whole.h3LossRate, 0.2 - 0.2 / 8);
@@ -369,9 +385,11 @@ test('stays count visits, not requests: a page of fifty resources on one connect
     use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + i * 100);
   assert.equal(use.stays, 0);
   use = foldUse(use, parseObservation(observation({})), NOW + 10_000);
-  use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + 100_000);
+  use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + 70_000);
+  assert.equal(use.stays, 1);
+  use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + 130_001);
   assert.equal(use.stays, 2);
-  assert.equal(foldUse(use, parseObservation(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
+  assert.equal(foldUse(use, parseObservation(observation({ protocol: 'h3' })), NOW + 130_001).stays, 0);
 });
 
 test('a repeated advertisement keeps the count, one that returns after a gap restarts it', () => {
@@ -474,6 +492,7 @@ test('the mean stays within the measured values, and the variance is never negat
 test("a round trip is the transport's own estimate, else the time to the first sign of life", () => {
   assert.equal(rttSampleMs(up('h3')), 20);
   assert.equal(rttSampleMs(up('h3', { rttMs: 7 })), 7);
+  assert.equal(rttSampleMs(up('h3', { transportMs: 9 })), 0, 'by another clock, before its start');
   assert.equal(rttSampleMs(up('h3', { outcome: 'cancelled', establishedMs: null })), 20);
   assert.equal(rttSampleMs(down('h3', 'udp-timeout')), null);
 });
@@ -505,6 +524,7 @@ test('RFC 9002 section 5.2: handshake time is an ageing minimum, not a mean of r
 
 test('a handshake is measured only if an answer followed', () => {
   assert.equal(handshakeSampleMs(up('h3')), 40);
+  assert.equal(handshakeSampleMs(up('h3', { establishedMs: 9 })), 0, 'by another clock, before its start');
   assert.equal(handshakeSampleMs(up('h3', { outcome: 'failed' })), null);
   assert.equal(handshakeSampleMs(CANCELLED), null);
   assert.equal(handshakeSampleMs(down('h3', 'udp-timeout')), null);

@@ -108,7 +108,7 @@ export function foldUse(use: UseRecord, o: ParsedObservation, atMs: number): Use
   if (o.protocol === 'h3') {
     next = { ...next, protocol: 'h3', protocolAtMs: atMs, stays: 0 };
   } else if (o.protocol !== 'unknown') {
-    const knew = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
+    const knew = atMs < (use.advertisedUntilMs ?? 0);
     next = {
       ...next,
       protocol: o.protocol,
@@ -128,7 +128,7 @@ function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord
     const untilMs = use.advertisedUntilMs === null ? null : Math.min(use.advertisedUntilMs, atMs);
     return { ...use, advertisedAtMs: null, advertisedUntilMs: untilMs, stays: 0 };
   }
-  const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
+  const known = atMs < (use.advertisedUntilMs ?? 0);
   return {
     ...use,
     advertisedAtMs: known ? use.advertisedAtMs : atMs,
