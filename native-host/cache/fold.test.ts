@@ -218,8 +218,6 @@ test('races and browsers are reconciled: every row of the table', () => {
   );
   const silent = raced(down('h3', 'udp-timeout'))(RACED, at);
   assert.deepEqual([silent.adopted, silent.h3RttMs, silent.h3HandshakeMs], ['h3', 20, 40]);
-  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
-    assert.equal(seen({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })(BROKEN, at), BROKEN);
   assert.equal(browserH1(RACED, at).tcpProtocol, 'http/1.1');
   assert.equal(seen({ protocol: 'unknown', reason: 'no-timing-allow-origin' })(BROKEN, at), BROKEN);
 });
@@ -302,7 +300,6 @@ const HEADERS = ['h3=":443"; ma=60', 'h3=":8443"; persist=1', 'h2=":443"', 'clea
 const anyObservation = fc.record({
   protocol: fc.constantFrom('h3', 'h2', 'http/1.1', 'http/1.0'),
   altSvc: fc.option(fc.oneof(fc.constantFrom(...HEADERS), fc.string({ maxLength: 100 })), { nil: undefined }),
-  delivery: fc.constantFrom('network', 'http-cache', 'service-worker', 'prefetch'),
 });
 
 test('observations in any order leave the same advertisement and the newest answers', () => {
@@ -367,14 +364,6 @@ test('no valid observation or race throws, and a back-off is bounded by two days
 });
 
 const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');
-
-test('only network answers count', () => {
-  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
-    assert.equal(
-      foldUse(USE, parseObservation(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
-      USE,
-    );
-});
 
 test('stays count visits, not requests: a page of fifty resources on one connection is one visit', () => {
   let use = foldUse(USE, parseObservation(observation({})), NOW - 1);

@@ -84,7 +84,6 @@ export function parseObservation(o: Observation): ParsedObservation {
 
 /** Folds a browser's network answer into the host's record, by the table at `foldRace`. */
 export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: number): HostRecord {
-  if (o.delivery !== 'network') return host;
   const receipt: Receipt = { atMs, by: 'browser' };
   let next = o.altSvc === null ? host : foldAltSvc(host, o.altSvc, receipt);
   if (o.protocol === 'h3') {
@@ -102,7 +101,7 @@ const VISIT_GAP_MS = 60_000;
 
 /** Folds a browser's network answer into its own history; an answer older than the newest one changes nothing. */
 export function foldUse(use: UseRecord, o: ParsedObservation, atMs: number): UseRecord {
-  if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
+  if (atMs < use.seenAtMs) return use;
   const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;
   let next: UseRecord = { ...use, seenAtMs: atMs };
   if (o.protocol === 'h3') {

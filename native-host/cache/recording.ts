@@ -36,11 +36,12 @@ function recordObservation(
   o: Observation,
   { nowMs, limits }: { readonly nowMs: number; readonly limits: CacheLimits },
 ): void {
+  // Nothing else shows what the network does, and it creates no record.
+  if (o.delivery !== 'network') return;
   // A clock that runs ahead must not create a record that nothing can update.
   const atMs = Math.min(o.atMs, nowMs);
   const known = useOf(s, browser, o.origin, o.site, network);
-  // Answers not delivered over the network create no record.
-  if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
+  if (known === null && !admitOrigin(s, o.site, nowMs, limits)) return;
   const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
   const { here, anywhere } = knownOf(s, o.origin, network);
   const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
@@ -50,7 +51,7 @@ function recordObservation(
   const use = foldUse(oldUse, parsed, atMs);
   if (use !== oldUse) keepUse(s, use, known);
   const { altSvc } = parsed;
-  if (altSvc === null || o.delivery !== 'network') return;
+  if (altSvc === null) return;
   const lasting = persistentBase(anywhere, nowMs);
   keepPersistent(s, { origin: o.origin, altSvc, known: lasting }, { atMs, by: 'browser' });
 }
@@ -68,7 +69,7 @@ export function recordObservations(
     recordObservation(s, observer, o, when);
     stored += 1;
   }
-  if (stored > 0) s.count.run('folded', stored);
+  s.count.run('folded', stored);
   return stored;
 }
 

@@ -90,6 +90,22 @@ test('a batch sent twice counts once', async (t) => {
   assert.deepEqual(cache.show(A), before);
 });
 
+test('only network answers count, each at its time or, from a clock that ran ahead, now', async (t) => {
+  const { cache } = await fixture(t);
+  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
+    cache.observe('home', 'chromium', [
+      observation({ delivery, atMs: START, protocol: 'h3', altSvc: 'h3=":443"; persist=1' }),
+    ]);
+  assert.deepEqual(cache.show(A), { hosts: [], uses: [], addresses: [] });
+  for (const [atMs, seenAtMs] of [
+    [START - 5000, START - 5000],
+    [START + 5000, START],
+  ] as const) {
+    cache.observe('home', 'chromium', [observation({ atMs })]);
+    assert.equal(cache.show(A).uses[0]?.seenAtMs, seenAtMs);
+  }
+});
+
 test('whatever is resent, in any batches, the record is the same as if sent once', async (t) => {
   const { cache } = await fixture(t);
   let round = 0;
@@ -166,6 +182,8 @@ test('a clock set back by two hours neither extends a back-off nor hides what ca
   cache.recordRace(race([trial(up('h2'))], { discovered: { altSvc: 'clear', knownRoot: true } }));
   assert.equal(cache.recall('work', A), null);
   assert.equal(reopen().stats().origins, 2);
+  clock.now = START + 2 * 3_600_000;
+  assert.deepEqual([cache.recall('work', A), cache.recall('work', B)], [null, null], 'and for good');
 });
 
 test('a correction of a few seconds forgets nothing', async (t) => {
