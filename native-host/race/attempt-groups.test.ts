@@ -274,20 +274,6 @@ test('race: once HTTP/3 is known to work, advertised endpoints are not tried', (
   assert.deepEqual(starts(later), ['h3 ::1 0', 'h2 ::1 10']);
 });
 
-test('a group without endpoints is skipped without delaying the next one', () => {
-  const group = { opens: 'staggered', whenBeaten: 'cancelled', awaitsAnswer: false, learns: false } as const;
-  const plan = {
-    ...plainPlan({ mode: 'naive', tcpAttemptDelayMs: 70, timeoutMs: TIMEOUT_MS }),
-    groups: [
-      { ...group, transports: ['h3'], opens: 'at-once', endpoints: FAMILIES.slice(0, 1) } as const,
-      { ...group, transports: ['h3'], endpoints: [] } as const,
-      { ...group, transports: ['h2'], endpoints: FAMILIES.slice(2, 3) } as const,
-    ],
-  };
-  const run = simulate({ plan, behave: (transport) => (transport === 'h2' ? { handshakeMs: 5 } : SILENT) });
-  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 70']);
-});
-
 test('no endpoint for HTTP/3: TCP starts at 0 ms', () => {
   const run = play({ endpoints: FAMILIES.slice(2), peers: { h2: { handshakeMs: 20 } } });
   assert.deepEqual(starts(run), ['h2 ::1 0']);

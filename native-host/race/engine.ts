@@ -8,10 +8,10 @@
 // Out (TrialAction): start an attempt at an endpoint, send the request over it, follow what its answer advertises, end
 // it; set a timer; notify listeners; done.
 //
-// Timers, one of each name: `deadline` ends the trial; `stagger` opens the next group (pacing.ts: TCP's connection
-// attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay); `hedge` starts
-// a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside the only request if it
-// is not answered.
+// Timers, one of each name: `deadline` ends the trial; `stagger` opens the staggered groups (pacing.ts: TCP's
+// connection attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay);
+// `hedge` starts a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside the
+// only request if it is not answered.
 //
 // Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), trial-rules.ts (what is attempted
 // when, what is adopted, and what ends then), drive.ts (carries out the actions).
@@ -37,7 +37,7 @@ import {
   notify,
   onSignOfLife,
   openFirst,
-  openNext,
+  openStaggered,
   resume,
   sendRequest,
   setPace,
@@ -323,9 +323,8 @@ function onTimer(s: TrialState, timer: TimerName, nowMs: number): void {
   else if (timer === 'answer') onOverdue(s, nowMs);
   else if (timer === 'hedge') {
     if (!s.expired) beginHedged(s, nowMs);
-  } else if (timer === 'stagger') {
-    if (s.adopted === null && !s.expired) openNext(s, nowMs);
-  } else {
+  } else if (timer === 'stagger') openStaggered(s, nowMs);
+  else {
     const group = s.groups[Number(timer.slice('group-'.length))];
     if (group === undefined) return;
     group.timerMs = null;

@@ -24,10 +24,7 @@ test('a trial: timestamped events in, actions out', () => {
 
   // QUIC is attempted at once, and TCP's connection attempt delay of 10 ms begins.
   assert.deepEqual(words(trial.start()), ['deadline at 3000', 'start 0: h3', 'stagger at 10']);
-  assert.deepEqual(words(trial.handle({ type: 'timer', timer: 'stagger' }, 10)), [
-    'start 1: h2',
-    'stagger at no time',
-  ]);
+  assert.deepEqual(words(trial.handle({ type: 'timer', timer: 'stagger' }, 10)), ['start 1: h2']);
 
   // The first attempt established is adopted: its request is sent, its answer has a time limit, and QUIC continues.
   const established = { transportMs: 20, rttMs: null } as const;

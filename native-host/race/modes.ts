@@ -7,7 +7,7 @@ export interface GroupRules {
   /** The transports whose endpoints it contains. */
   readonly transports: readonly TransportName[];
   /**
-   * `at-once`: with the trial. `staggered`: a delay after the previous group, or at once when a group fails earlier.
+   * `at-once`: with the trial. `staggered`: a delay after that, or at once when a group fails earlier.
    * `advertised`: when another group's answer advertises endpoints for it.
    */
   readonly opens: 'at-once' | 'staggered' | 'advertised';

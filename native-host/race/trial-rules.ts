@@ -16,8 +16,7 @@ import { NO_TRAFFIC } from './transport.ts';
 export class TrialState {
   readonly plan: TrialPlan;
   readonly groups: readonly AttemptGroup[];
-  /** Staggered groups that have not opened yet. */
-  readonly staggered: AttemptGroup[];
+  readonly staggered: readonly AttemptGroup[];
   readonly attempts: AttemptState[] = [];
   /** Keys of the endpoints counted towards the limits. */
   readonly visited: Set<string>;
@@ -225,28 +224,18 @@ export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
   setPace(s, group, null);
 }
 
-/** Whether all endpoints of a group have failed. */
-function hasFailed(group: AttemptGroup): boolean {
-  return group.winner === null && group.connecting.size === 0 && group.waiting() === 0;
-}
-
-/** Opens the next group that has an endpoint, and sets the timer for the one after it. */
-export function openNext(s: TrialState, nowMs: number): void {
-  if (s.staggered.length === 0) return;
-  let group: AttemptGroup | undefined;
-  do {
-    group = s.staggered.shift();
-    if (group !== undefined) drain(s, group, nowMs);
-  } while (group !== undefined && hasFailed(group));
-  setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.pacing.groupDelayMs : null);
+/** Opens the groups that wait for the first. */
+export function openStaggered(s: TrialState, nowMs: number): void {
+  for (const group of s.staggered) drain(s, group, nowMs);
 }
 
 /** Opens the groups that open at time 0. */
 export function openFirst(s: TrialState): void {
-  for (const group of s.groups) if (group.rules.opens === 'at-once') drain(s, group, 0);
+  const first = s.groups.filter((group) => group.rules.opens === 'at-once');
+  for (const group of first) drain(s, group, 0);
   // With a timer of 0 ms a fast handshake could still finish first.
-  if (s.plan.pacing.groupDelayMs === 0) while (s.staggered.length > 0) openNext(s, 0);
-  else if (s.groups.some((group) => group.rules.opens === 'at-once' && hasFailed(group))) openNext(s, 0);
+  if (s.plan.pacing.groupDelayMs === 0 || first.some((group) => group.connecting.size === 0))
+    openStaggered(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.pacing.groupDelayMs);
 }
 
@@ -371,5 +360,5 @@ export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, 
   if (wasAdopted) for (const each of s.groups) resume(s, each, nowMs);
   else if (wasWinner) resume(s, group, nowMs);
   else drain(s, group, nowMs);
-  if (s.adopted === null && hasFailed(group)) openNext(s, nowMs);
+  if (group.connecting.size === 0) openStaggered(s, nowMs);
 }
