@@ -132,6 +132,12 @@ for (const mode of ['race', 'v3', 'h3'] as const)
     assert.ok((run.trial.firstByteMs ?? TIMEOUT_MS) < DUE_MS + 350);
   });
 
+test('alt-svc: an address that was ended for one whose answer fails is tried again', () => {
+  const h2 = { handshakeMs: 300, answerMs: 5, answerFailure: 'goaway' } as const;
+  const run = play({ mode: 'alt-svc', h3: MUTE, h2, addresses: ['127.0.0.1', '127.0.0.2'] });
+  assert.deepEqual(told(run), ['h2 goaway', 'h2 cancelled', 'h2 goaway']);
+});
+
 test('alt-svc: an address that does not answer over HTTP/2 leaves the next enough time', () => {
   const endpoints = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h2', { address }));
   const run = simulate({

@@ -229,6 +229,8 @@ test('an answer that advertises the port already tried changes nothing', () => {
 test('alt-svc: without an advertisement TCP is adopted, and QUIC never attempted', () => {
   const run = play({ mode: 'alt-svc', h3: { handshakeMs: 1 }, h2: { handshakeMs: 20, answerMs: 20 } });
   assert.deepEqual(outcomes(run), ['h2 adopted']);
+  const events = run.told.map(({ event }) => event);
+  assert.deepEqual(events, ['started', 'established', 'first-byte', 'adopted']);
   assert.equal(run.trial.establishedMs, 20);
 });
 

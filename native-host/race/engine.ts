@@ -265,11 +265,10 @@ function onAlternatives(
 ): void {
   if (s.expired) return;
   s.following -= 1;
+  if (endpoints.length === 0) return;
   for (const group of learners(s, attempt)) {
-    const own = endpoints.filter((e) => group.rules.transports.includes(e.transport));
-    if (own.length === 0) continue;
     // Advertised endpoints need not wait for endpoints that were only assumed.
-    if (group.relist(own)) group.scheduleNow();
+    if (group.relist(endpoints)) group.scheduleNow();
     drain(s, group, nowMs);
   }
 }
@@ -321,9 +320,8 @@ function onDeadline(s: TrialState, nowMs: number): void {
 function onTimer(s: TrialState, timer: TimerName, nowMs: number): void {
   if (timer === 'deadline') onDeadline(s, nowMs);
   else if (timer === 'answer') onOverdue(s, nowMs);
-  else if (timer === 'hedge') {
-    if (!s.expired) beginHedged(s, nowMs);
-  } else if (timer === 'stagger') openStaggered(s, nowMs);
+  else if (timer === 'hedge') beginHedged(s, nowMs);
+  else if (timer === 'stagger') openStaggered(s, nowMs);
   else {
     const group = s.groups[Number(timer.slice('group-'.length))];
     if (group === undefined) return;

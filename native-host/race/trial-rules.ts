@@ -246,7 +246,7 @@ export function end(s: TrialState, attempt: AttemptState, outcome: Attempt['outc
   const { winner } = attempt.group;
   // Beaten by the other QUIC attempt at the same endpoint, which represents both.
   const answeredFor = winner !== null && winner !== attempt && winner.endpoint === attempt.endpoint;
-  if (outcome !== 'adopted' && !answeredFor) attempt.group.giveBack(attempt.endpoint);
+  if (!answeredFor) attempt.group.giveBack(attempt.endpoint);
   s.actions.push({ type: 'end', attempt: attempt.id });
   if (outcome === 'cancelled') notify(s, 'cancelled', attempt, nowMs);
 }
@@ -317,7 +317,7 @@ export function adopt(s: TrialState, attempt: AttemptState, nowMs: number): void
   const wonMs = attempt.firstByteMs ?? attempt.establishedMs ?? nowMs;
   // This event was received late, after a timer had started attempts that were no longer needed.
   for (const other of s.attempts)
-    if (other.phase === 'connecting' && other !== attempt && other.startedMs > wonMs)
+    if (other.phase === 'connecting' && other.startedMs > wonMs)
       other.needless = other.group === attempt.group || other.group.rules.whenBeaten === 'cancelled';
   cancelOthers(s, attempt, nowMs);
   if (attempt.phase === 'connecting') sendRequest(s, attempt, nowMs);
@@ -355,7 +355,6 @@ export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, 
   if (wasWinner) group.winner = null;
   // A handshake without an answer is no success: the adoption falls back to the remaining attempts.
   if (wasAdopted) s.adopted = null;
-  if (s.expired) return;
   group.scheduleNow();
   if (wasAdopted) for (const each of s.groups) resume(s, each, nowMs);
   else if (wasWinner) resume(s, group, nowMs);
