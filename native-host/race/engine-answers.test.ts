@@ -113,6 +113,9 @@ test('race: the second request is sent at every other address too, and one of th
   const run = play({ h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
   assert.equal(run.trial.adopted, 'h2');
   assert.deepEqual(run.requests, [0, 1, 2]);
+  const winner = run.told.findLast(({ event }) => event === 'adopted')?.attempt;
+  const last = run.told.filter(({ attempt }) => attempt === winner).map(({ event }) => event);
+  assert.deepEqual(last, ['started', 'established', 'first-byte', 'adopted']);
 });
 
 for (const mode of ['race', 'v3', 'h3'] as const)
