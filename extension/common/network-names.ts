@@ -6,6 +6,7 @@ import {
   isRecognisable,
   type NamedNetwork,
   NETWORK_UNKNOWN,
+  networkLabelSchema,
   networkNameSchema,
 } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
@@ -14,14 +15,13 @@ import { type Store, update } from './store/store.ts';
 
 const KEY = 'network-names';
 
-const network = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
-export const namesSchema = v.record(network, networkNameSchema);
+export const namesSchema = v.record(networkLabelSchema, networkNameSchema);
 const NO_NAMES = { names: {}, untold: {} };
 const storedSchema = v.fallback(
   v.object({
     names: v.fallback(namesSchema, {}),
     /** Changes made here that the helper has not received; null removes a name. */
-    untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
+    untold: v.fallback(v.record(networkLabelSchema, v.nullable(networkNameSchema)), {}),
   }),
   NO_NAMES,
 );

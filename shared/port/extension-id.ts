@@ -3,12 +3,11 @@
 // half was not kept.
 
 /** The manifest's `key`: an RSA public key, DER-encoded SubjectPublicKeyInfo in base64. */
-export const EXTENSION_KEY = [
-  'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAz4G1glWeUt57HLH5s3EDYXEkH581xMsyYaHbgSCiisVc5cN106XaAuEc',
-  'ZFSFSuiI/aLz1qEoT+7MWujnk9SbzNo+J8B26LwXf/eYKE7o2ay4JHFHEdqsnXx8VoA9z2pUe2mMdj2Rmo6pHM3Vx6bFHtIEfxEh',
-  'PAJ2b3TzKXMKA61MNWBPmiozRbL6ng5OlhDEBHrzySBfNVhaAOvVlk+iXP02L+e+LBkrPdvfzDlLJ9q+pvJoMHcmjLd92+5YghLg',
-  'UfQe0HEsole97twcuXj4K75PEENlDiLwLHcA/1V8Q/3EGyjFTwYw9dFKwZU9hneASrLuM7IXtZW7V0tpjGIvwQIDAQAB',
-].join('');
+export const EXTENSION_KEY =
+  'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAz4G1glWeUt57HLH5s3EDYXEkH581xMsyYaHbgSCiisVc5cN106XaAuEc' +
+  'ZFSFSuiI/aLz1qEoT+7MWujnk9SbzNo+J8B26LwXf/eYKE7o2ay4JHFHEdqsnXx8VoA9z2pUe2mMdj2Rmo6pHM3Vx6bFHtIEfxEh' +
+  'PAJ2b3TzKXMKA61MNWBPmiozRbL6ng5OlhDEBHrzySBfNVhaAOvVlk+iXP02L+e+LBkrPdvfzDlLJ9q+pvJoMHcmjLd92+5YghLg' +
+  'UfQe0HEsole97twcuXj4K75PEENlDiLwLHcA/1V8Q/3EGyjFTwYw9dFKwZU9hneASrLuM7IXtZW7V0tpjGIvwQIDAQAB';
 
 /** Chromium's id for that key: the first 16 bytes of its SHA-256, each hex digit written as a letter from a to p. */
 export const CHROMIUM_EXTENSION_ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';

@@ -3,7 +3,7 @@
 // added in reply.ts. Framing (length and JSON) is up to the helper; browsers do their own.
 import * as v from 'valibot';
 import { MODES, TRANSPORTS } from '../race/terms.ts';
-import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
+import { namedNetworkSchema, networkLabelSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { protocolSchema } from '../web/protocol.ts';
@@ -52,7 +52,7 @@ export type WireErrorCode = keyof typeof WIRE_ERRORS;
 export const NETWORK_CHANGED = 'the network changed';
 
 /** Chosen by the extension, echoed in replies. */
-export const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+export const idSchema = count;
 const program = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 
 export const requestSchema = v.variant('type', [
@@ -101,7 +101,7 @@ export const requestSchema = v.variant('type', [
   v.object({
     type: v.literal('name-network'),
     id: idSchema,
-    network: namedNetworkSchema.entries.network,
+    network: networkLabelSchema,
     name: v.nullable(networkNameSchema),
   }),
 ]);

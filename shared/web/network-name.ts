@@ -42,9 +42,12 @@ export const networkNameSchema = v.pipe(
   v.check(isPrintable, "a network's name has only printable characters"),
 );
 
+/** The label by which the helper knows a network. */
+export const networkLabelSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
+
 /** A network as known by the helper; `name` is null until the user sets one. */
 export const namedNetworkSchema = v.object({
-  network: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
+  network: networkLabelSchema,
   name: v.nullable(v.pipe(v.string(), v.maxLength(4 * MAX_NETWORK_NAME_CHARS))),
   /** Whether the machine is on it now. */
   current: v.boolean(),
