@@ -3,15 +3,8 @@
 // PHOTOFINISH_CHROMIUM names another Chromium than the distribution's.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import {
-  DARK,
-  LIGHT,
-  MARK_FIGURES,
-  MARK_SHAPES,
-  MARKS,
-  type Mark,
-  RING_DASHES,
-} from '@photofinish/shared/drawing/svg';
+import { DARK, LIGHT, MARK_FIGURES, MARK_SHAPES, RING_DASHES } from '@photofinish/shared/drawing/svg';
+import { MARKS, type Mark } from '@photofinish/shared/web/protocol';
 import { chromium } from 'playwright-core';
 
 const { PHOTOFINISH_CHROMIUM = '/usr/bin/chromium' } = process.env;

@@ -3,6 +3,7 @@
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
+import { MARK_LABELS, markOf } from '../web/protocol.ts';
 import { beyondText, type Lane, laneText, type PhotoFinish } from './photo-finish.ts';
 import {
   drawing,
@@ -12,9 +13,7 @@ import {
   INK,
   LINE,
   line,
-  MARK_LABELS,
   MUTED,
-  markOf,
   markPaint,
   ON_MARK,
   px,

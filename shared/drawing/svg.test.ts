@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PROTOCOLS } from '../web/protocol.ts';
-import { DARK, drawing, element, LIGHT, MARKS, markOf, markSvg, PALETTE_CSS, text } from './svg.ts';
+import { MARKS, markOf, PROTOCOLS } from '../web/protocol.ts';
+import { DARK, drawing, element, LIGHT, markSvg, PALETTE_CSS, text } from './svg.ts';
 
 test('no text and no attribute of a drawing breaks out of its context', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 // Building blocks of every drawing, as SVG text: the palette, elements, texts, frames, axes and the marks of protocols.
 // Texts and attributes are escaped here. No script, no style sheet, no event handler.
 import { escapeMarkup } from '../language/markup.ts';
-import type { Protocol } from '../web/protocol.ts';
+import type { Mark } from '../web/protocol.ts';
 
 /** Colours after Okabe and Ito: text has a contrast of 4.5:1, and shapes of 3:1, on `paper` and `wash`. */
 type Theme = Readonly<Record<'paper' | 'wash' | 'ink' | 'muted' | 'line' | 'onMark', string>> & {
@@ -155,19 +155,6 @@ export function axisTicks(max: number): number[] {
   const count = Math.floor(max / step + 1e-9);
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
-
-/** Marks of protocols: they differ by shape and digit first, so that colour is never the only indication. */
-export const MARKS = ['h3', 'h2', 'h1', 'unknown'] as const;
-export type Mark = (typeof MARKS)[number];
-
-/** The mark of a protocol; both HTTP/1 versions share one. */
-export function markOf(protocol: Protocol): Mark {
-  if (protocol === 'http/1.1' || protocol === 'http/1.0') return 'h1';
-  return protocol;
-}
-
-/** The shortest name of a protocol: for the toolbar's badge and the lanes of a drawing. */
-export const MARK_LABELS: Record<Mark, string> = { h3: 'H3', h2: 'H2', h1: 'H1', unknown: '?' };
 
 /** Side of the square in which all shapes and digits below are drawn. */
 export const MARK_GRID = 16;

@@ -2,12 +2,12 @@
 // untrusted text; each format escapes it in one place, and formats numbers, times and names in its own way.
 
 import type { PhotoFinish } from '../drawing/photo-finish.ts';
-import type { Mark } from '../drawing/svg.ts';
 import type { SharedMessageKey } from '../language/catalog.ts';
 import type { AttemptErrorCode } from '../race/terms.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import type { CodeRow } from '../verdict/codes.ts';
 import type { ObservationModes } from '../web/observation.ts';
+import type { Mark } from '../web/protocol.ts';
 import type { Adoption } from './adoption.ts';
 import type { Counts } from './report.ts';
 

@@ -1,9 +1,9 @@
 // Plots of the HTML page as SVG without a view box: positions in percent, sizes in pixels, so that a bar is as wide as
 // its column and its text is never stretched. Digits and textures convey what colours do.
-import { axisTicks, element, MARK_LABELS, type Mark, tip } from '../drawing/svg.ts';
+import { axisTicks, element, tip } from '../drawing/svg.ts';
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { escapeMarkup, formatMs } from '../language/markup.ts';
-import { protocolName } from '../web/protocol.ts';
+import { MARK_LABELS, type Mark, protocolName } from '../web/protocol.ts';
 import type { GainAxis, PageValue } from './document.ts';
 import { type Counts, PROTOCOL_COLUMNS, totalOf } from './report.ts';
 

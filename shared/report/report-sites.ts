@@ -3,12 +3,11 @@
 // counted, so that every total still adds up.
 
 import { LANE_COLUMNS, laneNumbers, photoFinish } from '../drawing/photo-finish.ts';
-import { markOf } from '../drawing/svg.ts';
 import { getMessage } from '../language/catalog.ts';
 import type { OriginRace } from '../race/outcome.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import { hiddenCountText, type ObservationModes } from '../web/observation.ts';
-import { protocolName } from '../web/protocol.ts';
+import { markOf, protocolName } from '../web/protocol.ts';
 import {
   type Article,
   adoptionValue,

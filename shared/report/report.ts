@@ -2,7 +2,6 @@
 // from it, the extension builds it from its ledger, and CSV and HTML are other formats of the same document. Reports of
 // version 1, whose verdicts are text, can be read too (their JSON Schema is `report-1.schema.json`).
 import * as v from 'valibot';
-import type { Mark } from '../drawing/svg.ts';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
 import {
@@ -12,6 +11,7 @@ import {
   unitedModes,
 } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
+import type { Mark } from '../web/protocol.ts';
 import { count, isTooLate, list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
 import { adoptionSchema } from './adoption.ts';
 

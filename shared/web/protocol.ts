@@ -53,3 +53,16 @@ export const PROTOCOL_NAMES: Record<KnownProtocol, string> = {
 export function protocolName(protocol: Protocol): string {
   return protocol === 'unknown' ? getMessage('protocolUnknown') : PROTOCOL_NAMES[protocol];
 }
+
+/** Marks of protocols: they differ by shape and digit first, so that colour is never the only indication. */
+export const MARKS = ['h3', 'h2', 'h1', 'unknown'] as const;
+export type Mark = (typeof MARKS)[number];
+
+/** The mark of a protocol; both HTTP/1 versions share one. */
+export function markOf(protocol: Protocol): Mark {
+  if (protocol === 'http/1.1' || protocol === 'http/1.0') return 'h1';
+  return protocol;
+}
+
+/** The shortest name of a protocol: for the toolbar's badge and the lanes of a drawing. */
+export const MARK_LABELS: Record<Mark, string> = { h3: 'H3', h2: 'H2', h1: 'H1', unknown: '?' };

@@ -1,10 +1,15 @@
 // Shows pages as they change: the toolbar button of each tab, and the view for everything that watches the tab, first
 // complete, then as changes. Changes come in bursts, so each tab is drawn at most once per REFRESH_MS.
-import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
+import {
+  MARK_LABELS,
+  type Mark,
+  markOf,
+  type Protocol,
+  protocolName,
+} from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
 import { deltaOf, same } from '../../common/page/delta.ts';

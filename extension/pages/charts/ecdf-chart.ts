@@ -7,8 +7,6 @@ import {
   FONT_PX,
   type Frame,
   line,
-  MARK_LABELS,
-  type Mark,
   MUTED,
   markPaint,
   PAPER,
@@ -18,6 +16,7 @@ import {
 import { formatNumber, getMessage } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';
+import { MARK_LABELS, type Mark } from '@photofinish/shared/web/protocol';
 import { haloText, shareGrid } from './paint.ts';
 
 export interface EcdfSeries {

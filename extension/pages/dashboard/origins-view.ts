@@ -1,12 +1,11 @@
 // The table of origins and sites: its controls, its page of rows, and the open row. Sorting and filtering work on the
 // columns; focus and the open row survive every redraw. And the counts of verdicts, a bar for each, labelled with its
 // meaning: a click shows its origins in the table.
-import { MARKS, type Mark } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { protocolName } from '@photofinish/shared/web/protocol';
+import { MARKS, type Mark, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, makeButton, setText, setValue, wideRow } from '../ui/elements.ts';

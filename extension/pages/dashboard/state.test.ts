@@ -1,9 +1,9 @@
 // The state in the URL, where what is written is read back and anything else is harmless; and the filters that set it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MARKS } from '@photofinish/shared/drawing/svg';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { queryOrFragment } from '@photofinish/shared/testing/hostile';
+import { MARKS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import {
   BASES,

@@ -1,8 +1,9 @@
 // The dashboard's state in the URL: every choice is in the fragment, so that a reload, a bookmark and navigating back
 // restore it. `?site=example.org`, as in the popup's links, selects a site.
-import { MARKS } from '@photofinish/shared/drawing/svg';
+
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { siteSchema } from '@photofinish/shared/web/origin';
+import { MARKS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 import { dayStartMs } from '../charts/days.ts';

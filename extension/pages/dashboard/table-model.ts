@@ -1,9 +1,8 @@
 // What the table shows, as pure functions over the columns: which rows pass the filters, in which order, and the same
 // by site. Only one page of the result reaches the document.
 
-import { MARKS, type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import { PROTOCOLS } from '@photofinish/shared/web/protocol';
+import { MARKS, type Mark, markOf, PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { type Columns, rowsByOrigin } from './columns.ts';
 
 export const ORIGIN_KEYS = [

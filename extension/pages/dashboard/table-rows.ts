@@ -1,11 +1,11 @@
 // The table's rows and headings: creates elements from rows of the columns, for one page at a time.
 
-import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/svg';
+import { markSvg } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/gain';
 import { hiddenCountText, lightNote, type ObservationModes } from '@photofinish/shared/web/observation';
-import { protocolName } from '@photofinish/shared/web/protocol';
+import { type Mark, markOf, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, makeButton, setSvg } from '../ui/elements.ts';
 import { modesOfBits, type Row } from './columns.ts';

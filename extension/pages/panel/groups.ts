@@ -1,8 +1,7 @@
 // What the panel shows, as pure functions: filtering requests, grouping by origin, sorting, and the totals.
-import { type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
-import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
+import { type Mark, markOf, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { type SortOrder, sortBy } from '../ui/sorting.ts';
 

@@ -1,14 +1,13 @@
 // One origin in the panel's table: a row, and beneath it, once opened, its verdict and its requests. Only open origins
 // have their requests in the document, initially a few hundred of them. Beneath it the panel's texts.
 
-import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
 import { verdictName } from '@photofinish/shared/verdict/codes';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
-import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
+import { markOf, type Protocol, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected-request.ts';

@@ -1,9 +1,9 @@
 // One origin in the popup's table: a row, and below it, once opened, its verdict, findings and race.
 
-import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { requestsIn } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { markOf } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { copyOf, part, setAttribute, setSvg, setText } from '../ui/elements.ts';

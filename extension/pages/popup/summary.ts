@@ -1,6 +1,5 @@
 // The top of the popup: which page, which protocol, why, what HTTP/3 gains, how much of the page came over HTTP/3, and
 // whether its origin is steered.
-import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/svg';
 import { catalogLanguage, type SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
@@ -9,7 +8,7 @@ import {
   sharedInRaceText,
   verdictText,
 } from '@photofinish/shared/verdict/verdict-text';
-import { protocolName } from '@photofinish/shared/web/protocol';
+import { MARK_LABELS, markOf, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';

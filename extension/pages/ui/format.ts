@@ -1,7 +1,6 @@
 // The popup's texts and numbers for what a page did, as pure functions of a PageView.
 
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
-import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { catalogLanguage, formatNumber } from '@photofinish/shared/language/catalog';
 import { type Message, message, textOf } from '@photofinish/shared/language/message';
 import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';
@@ -24,6 +23,9 @@ import {
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
   KNOWN_PROTOCOLS,
+  MARK_LABELS,
+  type Mark,
+  markOf,
   PROTOCOLS,
   type Protocol,
   protocolName,

@@ -1,8 +1,9 @@
 // How popup and panel present an origin: its host, its protocol's mark, its verdict and its race.
 
-import { type Mark, markSvg } from '@photofinish/shared/drawing/svg';
+import { markSvg } from '@photofinish/shared/drawing/svg';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
+import type { Mark } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView } from '../../common/messages.ts';
 import { make, part, setAttribute, setSvg, setText } from './elements.ts';
