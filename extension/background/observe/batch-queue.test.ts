@@ -198,6 +198,7 @@ test('what was left waits for its own message, while an earlier batch is being s
   t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
   const stored = Promise.withResolvers<void>();
   const order: string[] = [];
+  let arrivals = 0;
   openBatchQueue({
     recorder: async () => ({
       requestsReported: async () => true,
@@ -208,7 +209,7 @@ test('what was left waits for its own message, while an earlier batch is being s
       recordLeft: async ({ seq }: TimingBatch) => order.push(`left ${seq}`),
     }),
     knownDocuments: async () => ({ hasAccess: async () => true }),
-    recordable: { batchArrived: () => {}, mayRecord: () => true },
+    recordable: { batchArrived: () => void (arrivals += 1), mayRecord: () => true },
     completed: async (batch: TimingBatch) => batch,
     onTrouble: () => {},
   } as unknown as BatchQueueDeps);
@@ -222,9 +223,10 @@ test('what was left waits for its own message, while an earlier batch is being s
   stored.resolve();
   await settled();
   assert.deepEqual(order, ['message 1', 'message 2', 'left 2']);
+  assert.equal(arrivals, 2, 'what was left says nothing about tabs');
 });
 
-test('a page or frame to which access was withdrawn is told to stop, and nothing of it is recorded', async (t) => {
+test('a page or frame that may not be recorded, or not any more, is told to stop', async (t) => {
   type Listener = (message: unknown, from: object, respond: (ack: TimingAck | null) => void) => void;
   const listeners: Listener[] = [];
   const runtime = { id: 'ours', onMessage: { addListener: (listen: Listener) => listeners.push(listen) } };
@@ -232,9 +234,11 @@ test('a page or frame to which access was withdrawn is told to stop, and nothing
   t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
   const recorded: number[] = [];
   const withdrawn = new Set<string>();
+  const excluded = new Set<string>();
+  let reported = async () => true;
   openBatchQueue({
     recorder: async () => ({
-      requestsReported: async () => true,
+      requestsReported: () => reported(),
       record: async ({ seq }: TimingBatch) => void recorded.push(seq),
     }),
     knownDocuments: async () => ({
@@ -242,7 +246,10 @@ test('a page or frame to which access was withdrawn is told to stop, and nothing
       isPage: (documentId: string) => documentId === 'A',
       pageOrigin: () => new URL(sender.url).origin,
     }),
-    recordable: { batchArrived: () => {}, mayRecord: () => true },
+    recordable: {
+      batchArrived: () => {},
+      mayRecord: ({ pageUrl }: { pageUrl: string }) => !excluded.has(new URL(pageUrl).origin),
+    },
     completed: async (batch: TimingBatch) => batch,
     onTrouble: () => {},
   } as unknown as BatchQueueDeps);
@@ -262,6 +269,16 @@ test('a page or frame to which access was withdrawn is told to stop, and nothing
   withdrawn.add(origin);
   assert.deepEqual(await acknowledged(5), { ack: 5, stop: true });
   assert.deepEqual(await acknowledged(6, frame, origin), { ack: 6, stop: true });
+  withdrawn.clear();
+  assert.deepEqual(await acknowledged(7, from, origin), { ack: 7, stop: true }, 'no page is in another');
+  excluded.add(origin);
+  assert.deepEqual(await acknowledged(8), { ack: 8, stop: true });
+  assert.deepEqual(await acknowledged(9, frame, origin), { ack: 9, stop: true });
+  excluded.clear();
+  reported = async () => false;
+  assert.deepEqual(await acknowledged(10), { ack: 10 });
+  reported = async () => excluded.add(origin).has(origin);
+  assert.deepEqual(await acknowledged(11), { ack: 11, stop: true }, 'excluded while it waited');
   assert.deepEqual(recorded, [1, 2, 4]);
 });
 
