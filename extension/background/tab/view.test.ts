@@ -9,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
 import { aRace, racedOnce } from '../../testing/samples.ts';
-import { emptyView, failedView, pageView, type TabDocument } from './view.ts';
+import { emptyView, failedOrigin, failedView, pageView, type TabDocument } from './view.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
@@ -53,8 +53,12 @@ test('the page’s own origin comes first, then by number of requests', () => {
     background,
   );
   assert.deepEqual(
-    view.origins.map((o) => o.origin),
-    [A, B, C],
+    view.origins.map((o) => [o.origin, o.protocol]),
+    [
+      [A, 'h2'],
+      [B, 'h3'],
+      [C, 'h2'],
+    ],
   );
   assert.deepEqual([view.state, view.protocol, view.delivery], ['recorded', 'h2', 'network']);
   assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
@@ -102,6 +106,7 @@ test('while the document’s protocol is not known, the page has the newest of i
   assert.deepEqual([view.documentProtocol, view.protocol, view.verdict?.code], ['unknown', 'h3', 'h3-used']);
   const unreported = pageView(loaded([A, { protocol: 'h3' }]), background);
   assert.deepEqual([unreported.documentProtocol, unreported.protocol], [null, 'h3']);
+  assert.deepEqual([unreported.state, unreported.delivery], ['recorded', 'network']);
 });
 
 test('a failed race is refuted by the newest answer over HTTP/3, whatever the document used', () => {
@@ -117,7 +122,7 @@ test('a failed race is refuted by the newest answer over HTTP/3, whatever the do
 
 test('steering says if the newest race saw a private root that the browser has not accepted', () => {
   const offered = { enabled: true, chosen: false, active: null, possible: 'to-h3', undone: null } as const;
-  const privateRootOf = (knownRoot: boolean, reachedOverH3: boolean) => {
+  const steerOf = (knownRoot: boolean, reachedOverH3: boolean) => {
     const records = new Map([
       [A, { ...emptyRecord(A, 'a.test', 0), ...(reachedOverH3 && { reachedOverH3 }) }],
     ]);
@@ -126,11 +131,28 @@ test('steering says if the newest race saw a private root that the browser has n
       ...background,
       history: { records, races },
       steer: () => offered,
-    }).steer?.privateRoot;
+    }).steer;
   };
-  assert.equal(privateRootOf(false, false), true);
-  assert.equal(privateRootOf(false, true), undefined);
-  assert.equal(privateRootOf(true, false), undefined);
+  assert.deepEqual(steerOf(false, false), { ...offered, privateRoot: true });
+  assert.deepEqual(steerOf(false, true), offered);
+  assert.deepEqual(steerOf(true, false), offered);
+});
+
+test('how a page can be steered depends on whether its own origin advertises HTTP/3', () => {
+  const advertised = { altSvc: 'h3=":443"', altSvcAtMs: 0, advertisedSinceMs: 0 };
+  for (const [more, expected] of [
+    [{}, false],
+    [advertised, true],
+  ] as const) {
+    const records = new Map([[A, { ...emptyRecord(A, 'a.test', 0), ...more }]]);
+    const asked: boolean[] = [];
+    const steer = (_: Origin, advertises: boolean) => {
+      asked.push(advertises);
+      return { enabled: true, chosen: false, active: null, possible: 'to-h3', undone: null } as const;
+    };
+    pageView(loaded([A]), { ...background, history: { records, races: new Map() }, steer });
+    assert.deepEqual(asked, [expected]);
+  }
 });
 
 test('a cached page shows no old protocol', () => {
@@ -207,6 +229,19 @@ test('a race that could not be run is shown, and hides nothing that the one befo
   const shown = { documentId: 'd', url: `${A}/`, failed: true, failure, withheld: null };
   const failed = failedView(1, shown, { origin: A, site: 'a.test' }, of('home'));
   assert.equal(failed.origins[0]?.race?.atMs, 2, 'what was found out since the page failed');
+  assert.ok(failed.verdict !== null && failed.origins[0]?.verdict === failed.verdict);
+  assert.deepEqual([failed.state, failed.complete], ['failed', true]);
+  const raceOf = (failedMs: number, network: string) => {
+    const later = { ...shown, failure: { ...failure, atMs: failedMs } };
+    return failedView(1, later, { origin: A, site: 'a.test' }, of(network));
+  };
+  for (const view of [raceOf(3, 'home'), raceOf(2, 'office')])
+    assert.deepEqual([view.origins[0]?.race, view.verdict], [null, null]);
+  const unread = failedView(1, shown, { origin: A, site: 'a.test' }, { ...background, history: null });
+  assert.deepEqual(
+    [unread.complete, unread.verdict, unread.origins[0]?.verdict.code],
+    [false, null, 'unknown'],
+  );
 });
 
 test('unchanged rows keep the same view object, so that nothing is computed again', () => {
@@ -214,9 +249,19 @@ test('unchanged rows keep the same view object, so that nothing is computed agai
   const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;
   const [old, next] = [pageView(before, background), pageView(after, background)];
   assert.equal(next.origins[1], old.origins[1]);
-  const races = new Map([[B, racedOnce(aRace({ origin: B }))]]);
+  const races = new Map([[B, racedOnce(aRace({ origin: B, network: 'home' }))]]);
   const raced = pageView(after, { ...background, history: { records: new Map(), races } });
   assert.notEqual(raced.origins[1], next.origins[1]);
+  const on = (network: string) => {
+    const helper = { state: 'ready', program: 'p', network, networkName: null } as const;
+    return pageView(after, { ...background, helper, history: { records: new Map(), races } }).origins[1];
+  };
+  assert.ok(on('home')?.race !== null && on('office')?.race === null);
+  const told = pageView({ ...after, documentProtocol: 'h3' }, background);
+  assert.deepEqual(
+    [pageView(after, background).origins[0]?.protocol, told.origins[0]?.protocol],
+    ['h2', 'h3'],
+  );
 });
 
 test('earlier visits are listed by protocol; null if there are none', () => {
@@ -225,6 +270,9 @@ test('earlier visits are listed by protocol; null if there are none', () => {
   const view = pageView(loaded([A]), { ...background, history: { records, races: new Map() } });
   assert.deepEqual([view.visits?.sinceMs, view.visits?.navigations.h2], [7, 2]);
   assert.equal(pageView(loaded([A]), background).visits, null);
+  const unvisited = new Map([[A, emptyRecord(A, 'a.test', 7)]]);
+  const history = { records: unvisited, races: new Map() };
+  assert.equal(pageView(loaded([A]), { ...background, history }).visits, null);
   assert.equal(pageView(loaded([A]), { ...background, history: null }).complete, false);
 });
 
@@ -252,7 +300,20 @@ test('tabs without a record say why', () => {
   assert.equal(stateOf('https://a.test/', { failed: true }), 'failed');
   for (const withheld of ['private', 'excluded', 'no-options', 'no-access'] as const)
     assert.equal(stateOf('https://a.test/', { withheld }), withheld);
+  for (const withheld of ['private', 'excluded', 'no-options'] as const)
+    assert.equal(stateOf('https://a.test/', { withheld, failed: true }), withheld);
+  assert.equal(stateOf('https://a.test/', { withheld: 'no-access', failed: true }), 'failed');
+  assert.equal(stateOf('https://addons.mozilla.org/'), 'guarded');
+  assert.equal(stateOf('https://a.test/webstore'), 'not-recorded');
   assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
   assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');
   assert.equal(emptyView(-1, null, { helper: { state: 'missing' }, mode: 'full' }).state, 'browser-page');
+});
+
+test('only a page that failed over https has an origin to race', () => {
+  const shown = { documentId: 'd', url: `${A}/x`, failed: true, failure: null, withheld: null } as const;
+  assert.deepEqual(failedOrigin(shown), { origin: A, site: 'a.test' });
+  for (const other of [{ failed: false }, { url: 'http://a.test/' }, { withheld: 'private' }] as const)
+    assert.equal(failedOrigin({ ...shown, ...other }), null);
+  assert.equal(failedOrigin(null), null);
 });
