@@ -6,11 +6,20 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import fc from 'fast-check';
-import { MAX_OUTBOX_ROWS, RACES_PER_ORIGIN, RETENTION_MS } from '../common/records/schema.ts';
+import {
+  BATCH_RETENTION_MS,
+  DAY_MS,
+  dayOf,
+  MAX_OUTBOX_ROWS,
+  MAX_TOTALS,
+  RACES_PER_ORIGIN,
+  RETENTION_MS,
+} from '../common/records/schema.ts';
 import { checkInvariants, dump, type Step, steps } from '../testing/ledger-properties.ts';
 import { aRace } from '../testing/samples.ts';
 import { failAt } from '../testing/storage.ts';
 import { type Ledger, openLedger } from './ledger.ts';
+import { emptyTotal } from './row-changes.ts';
 import type { Batch } from './writing.ts';
 
 const A = 'https://a.test' as Origin;
@@ -284,6 +293,35 @@ test('pruning deletes what is too old, in steps, and nothing else', async () => 
     ['2026-11-21'],
   );
   assert.equal(await ledger.record(batch('new:1', [observation()])), false);
+});
+
+test('pruning keeps what is as old as the retention, and deletes what is a millisecond older', async () => {
+  const ledger = await openLedger();
+  const [cutMs, batchCutMs] = [NOW_MS - 30 * DAY_MS, NOW_MS - BATCH_RETENTION_MS];
+  for (const [origin, ageMs] of [
+    [A, 0],
+    [B, 1],
+  ] as const) {
+    const seen = [observation({ origin, atMs: cutMs - ageMs })];
+    await ledger.record(batch(origin, seen, { nowMs: batchCutMs - ageMs }));
+    await ledger.saveRace(aRace({ origin, atMs: cutMs - ageMs }), NOW_MS);
+  }
+  // A record, a race and a batch: the days and their total are of the same day as the cut.
+  assert.equal(await ledger.prune(NOW_MS, 30), 3);
+  const { records, days, races } = await dump(ledger);
+  assert.deepEqual([records.map((r) => r.origin), races.map((r) => r.origin), days.length], [[A], [A], 2]);
+});
+
+test('of more rows than the limit, pruning deletes the oldest, in steps', async () => {
+  const ledger = await openLedger();
+  const day = dayOf(NOW_MS);
+  const surplus = 600;
+  const totals = Array.from({ length: MAX_TOTALS + surplus }, (_, i) =>
+    emptyTotal(day, String(i).padStart(5, '0')),
+  );
+  await ledger.merge('totals', totals);
+  assert.equal(await ledger.prune(NOW_MS, 30), surplus);
+  assert.deepEqual((await dump(ledger)).totals, totals.slice(surplus));
 });
 
 test('the origins of a site come most recently seen first, at most as many as requested', async () => {
