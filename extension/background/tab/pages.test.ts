@@ -16,12 +16,17 @@ async function testbed() {
       for (const key of keys) stored.delete(key);
     },
   };
-  const pages = new Pages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
+  const changed: string[] = [];
+  const pages = new Pages(
+    await loadSavedMap(area, 'page:'),
+    await loadSavedMap(area, 'shown:'),
+    ({ documentId }) => changed.push(documentId),
+  );
   const show = (documentId: string, tabId: number, url: string) => {
     pages.commit({ documentId, tabId, url, startedMs: 1, begunMs: 1 });
     pages.show(tabId, documentId);
   };
-  return { pages, stored, show };
+  return { pages, stored, changed, show };
 }
 
 test('forgotten pages are removed from memory and from session storage', async () => {
@@ -62,6 +67,26 @@ test('clearing forgets every page and names the tabs that showed one', async () 
   assert.deepEqual(pages.clear(), [1, 2]);
   await pages.saved();
   assert.deepEqual([pages.shown(1), stored.size], [undefined, 0]);
+});
+
+test('a tab is drawn for what it shows: a page restored from memory or prerendered, or none', async () => {
+  const { pages, changed, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  show('b', 1, 'https://b.test/');
+  const before = pages.get('a');
+  changed.length = 0;
+  pages.arrived(1, 'unknown', 'bfcache');
+  assert.deepEqual([pages.shown(1)?.documentId, changed], ['b', []]);
+  pages.arrived(1, 'a', 'bfcache');
+  assert.deepEqual(pages.shown(1), { ...before, arrival: 'bfcache' });
+  assert.ok(changed.length > 0 && changed.every((documentId) => documentId === 'a'));
+  changed.length = 0;
+  pages.show(1, 'b');
+  pages.show(1, 'b');
+  assert.deepEqual(changed, ['b']);
+  pages.show(1, 'not recorded');
+  pages.show(1, null);
+  assert.deepEqual([pages.shown(1), changed], [undefined, ['b']]);
 });
 
 test('a restored document is the same page as before', async () => {
