@@ -328,6 +328,22 @@ test('without the user’s consent the port is closed and stays closed, until re
   port.connect();
   await receive(HELLO);
   assert.deepEqual([connects(), port.state.state], [2, 'ready']);
+  await close(null);
+  port.forbid();
+  await pass(3_600_000);
+  assert.deepEqual([connects(), port.state.state], [2, 'not-asked'], 'it was about to be opened again');
+});
+
+test('a connection opened by the user begins with the shortest pause again', async () => {
+  const { port, close, connects, pass } = testbed();
+  port.connect();
+  await close(null);
+  await pass(1000);
+  await close(null);
+  port.connect();
+  await close(null);
+  await pass(1000);
+  assert.equal(connects(), 4);
 });
 
 test('an older helper sends verdicts as text: they become data with the same text', async () => {
