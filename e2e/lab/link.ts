@@ -5,14 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { type Direction, netemUnavailable, type Shape, startEcho } from '../network/link.ts';
-import { type Network, openNetwork } from '../network/open.ts';
+import type { Namespace } from '../network/namespace.ts';
+import { openNetwork, type Peer } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, readSeed, runExperiment } from './experiment.ts';
 import { directionReportSchema, figure, type Journal, type RecordSchema } from './journal.ts';
 import { type Stream, sendStream, timeConnects } from './link/traffic.ts';
+import { openLink } from './testbed.ts';
 
-export type LinkedNetwork = Network<'server'>;
+interface Ends {
+  readonly client: Namespace;
+  readonly server: Peer;
+}
 
 const share = v.pipe(figure, v.minValue(0), v.maxValue(1));
 const directionSchema = v.picklist(['up', 'down']);
@@ -65,6 +70,9 @@ const cpuSchema = v.object({
 
 type DelayLine = v.InferOutput<typeof delaySchema>;
 type LossLine = v.InferOutput<typeof lossLineSchema>;
+type RateLine = v.InferOutput<typeof rateSchema>;
+type RoundTripLine = v.InferOutput<typeof roundTripSchema>;
+type CpuLine = v.InferOutput<typeof cpuSchema>;
 const lineSchema = v.variant('kind', [delaySchema, lossLineSchema, rateSchema, roundTripSchema, cpuSchema]);
 type Line = v.InferOutput<typeof lineSchema>;
 
@@ -74,21 +82,12 @@ const foundSchema = v.object({
 });
 type LinkFindings = v.InferOutput<typeof foundSchema>;
 
-/** Identifies a line of a record. */
-function keyOf(line: Line): string {
-  switch (line.kind) {
-    case 'delay':
-      return `delay ${line.direction} ${line.askedMs}`;
-    case 'loss':
-      return `loss ${line.direction} ${JSON.stringify(line.asked)}`;
-    case 'rate':
-      return `rate ${line.direction} ${line.askedMbps}`;
-    case 'round-trip':
-      return `round-trip ${line.by} ${line.cable} ${line.askedMs}`;
-    case 'cpu':
-      return `cpu ${line.packetsPerSecond}`;
-  }
-}
+/** The properties of a line that say what was measured, the parts of a loss among them. */
+const IDENTIFYING = [
+  ...['kind', 'direction', 'by', 'cable', 'askedMs', 'askedMbps', 'packetsPerSecond'],
+  ...['asked', 'share', 'enter', 'leave'],
+];
+const keyOf = (line: object): string => JSON.stringify(line, IDENTIFYING);
 
 const LINK: RecordSchema<object, LinkFindings, Line> = {
   experiment: 'link',
@@ -110,110 +109,103 @@ const CPU_SPAN_MS = 2000;
 
 const BARE = { delayMs: 0 };
 
-function ends({ client, peers: { server } }: LinkedNetwork, direction: Direction) {
-  return direction === 'up'
-    ? { from: client, to: server, address: server.ipv4 }
-    : { from: server, to: client, address: server.clientIpv4 };
-}
-
 const thousandths = (value: number) => Math.round(value * 1000) / 1000;
 
 /** What arrives of a stream over a link with that shape, and the link's own report; `delayMs` as for `sendStream`. */
 async function sendOver(
-  network: LinkedNetwork,
+  { client, server }: Ends,
   direction: Direction,
   shape: Shape,
   stream: Omit<Stream, 'address'>,
   delayMs?: number,
 ) {
-  const { server } = network.peers;
-  const { from, to, address } = ends(network, direction);
   await server.shape({ [direction]: shape });
   await server.report();
-  const arrivals = await sendStream(from, to, { address, ...stream }, delayMs);
+  const arrivals =
+    direction === 'up'
+      ? await sendStream(client, server, { address: server.ipv4, ...stream }, delayMs)
+      : await sendStream(server, client, { address: server.clientIpv4, ...stream }, delayMs);
   const link = (await server.report())[direction];
   await server.shape({ [direction]: BARE });
   return { arrivals, link };
 }
 
 async function measureDelay(
-  network: LinkedNetwork,
-  direction: Direction,
-  askedMs: number,
+  ends: Ends,
+  asked: Pick<DelayLine, 'kind' | 'direction' | 'askedMs'>,
   datagrams: number,
 ): Promise<DelayLine> {
+  const { direction, askedMs } = asked;
   const stream = { datagrams, bytes: PAYLOAD_BYTES, perSecond: CALM_PER_SECOND };
-  const { arrivals, link } = await sendOver(network, direction, { delayMs: askedMs }, stream, askedMs);
-  const aboveUs = arrivals.map(({ stayUs }) => thousandths(stayUs - askedMs * 1000));
-  return { kind: 'delay', direction, askedMs, link, aboveUs };
+  const { arrivals, link } = await sendOver(ends, direction, { delayMs: askedMs }, stream, askedMs);
+  return { ...asked, link, aboveUs: arrivals.map(({ stayUs }) => thousandths(stayUs - askedMs * 1000)) };
 }
 
 async function measureLoss(
-  network: LinkedNetwork,
-  direction: Direction,
-  asked: LossLine['asked'],
+  ends: Ends,
+  line: Pick<LossLine, 'kind' | 'direction' | 'asked'>,
   datagrams: number,
 ): Promise<LossLine> {
   const stream = { datagrams, bytes: PAYLOAD_BYTES, perSecond: LOSS_PER_SECOND };
-  const { arrivals, link } = await sendOver(network, direction, { loss: asked }, stream);
+  const { arrivals, link } = await sendOver(ends, line.direction, { loss: line.asked }, stream);
   const all = new Set(Array.from({ length: datagrams }, (_, sequence) => sequence));
   const missed = [...all.difference(new Set(arrivals.map(({ sequence }) => sequence)))];
-  return { kind: 'loss', direction, asked, sent: datagrams, link, missed };
+  return { ...line, sent: datagrams, link, missed };
 }
 
 /** Sends faster than the rate, so that a queue builds up. */
-async function measureRate(network: LinkedNetwork, direction: Direction, askedMbps: number): Promise<Line> {
+async function measureRate(
+  ends: Ends,
+  asked: Pick<RateLine, 'kind' | 'direction' | 'askedMbps'>,
+): Promise<RateLine> {
+  const { direction, askedMbps } = asked;
   const packetBits = (RATE_PAYLOAD_BYTES + IPV4_UDP_BYTES) * 8;
   const perSecond = Math.ceil((RATE_EXCESS * askedMbps * 1e6) / packetBits);
   const datagrams = Math.ceil(perSecond / RATE_EXCESS);
   const stream = { datagrams, bytes: RATE_PAYLOAD_BYTES, perSecond };
-  const { arrivals } = await sendOver(network, direction, { rateMbps: askedMbps }, stream, 1000);
+  const { arrivals } = await sendOver(ends, direction, { rateMbps: askedMbps }, stream, 1000);
   const at = arrivals.map(({ atUs }) => atUs);
-  const tookUs = Math.max(...at) - Math.min(...at);
-  return { kind: 'rate', direction, askedMbps, packets: arrivals.length, packetBits, tookUs };
+  return { ...asked, packets: arrivals.length, packetBits, tookUs: Math.max(...at) - Math.min(...at) };
 }
 
-/** Round trips as programs see them, with a delay in each direction. */
+/** Round trips as programs see them, with half of the delay in each direction; that of TCP is recorded last. */
 async function measureRoundTrips(
-  network: LinkedNetwork,
+  { client, server }: Ends,
   echo: Awaited<ReturnType<typeof startEcho>>,
-  delayMs: number,
-  times: number,
-): Promise<Line[]> {
-  const { client } = network;
-  const { server } = network.peers;
-  const cable = server.linkPid === null;
-  if (!cable) await server.shape({ up: { delayMs }, down: { delayMs } });
-  const probe = { address: server.ipv4, datagrams: times, bytes: PAYLOAD_BYTES, gapMs: 4 };
+  asked: Omit<RoundTripLine, 'tookMs'>,
+): Promise<RoundTripLine[]> {
+  const half = { delayMs: asked.askedMs / 2 };
+  if (!asked.cable) await server.shape({ up: half, down: half });
+  const probe = { address: server.ipv4, datagrams: ROUND_TRIPS, bytes: PAYLOAD_BYTES, gapMs: 4 };
   const { roundTripsMs } = await echo.probe(client, probe);
-  const connectsUs = await timeConnects(client, server, { address: server.ipv4, times });
-  if (!cable) await server.shape({ up: BARE, down: BARE });
-  const common = { kind: 'round-trip', cable, askedMs: 2 * delayMs } as const;
+  const connectsUs = await timeConnects(client, server, { address: server.ipv4, times: ROUND_TRIPS });
+  if (!asked.cable) await server.shape({ up: BARE, down: BARE });
   return [
-    { ...common, by: 'UDP echo', tookMs: roundTripsMs.map(thousandths) },
-    { ...common, by: 'TCP connect', tookMs: connectsUs.map((us) => thousandths(us / 1000)) },
+    { ...asked, by: 'UDP echo', tookMs: roundTripsMs.map(thousandths) },
+    { ...asked, tookMs: connectsUs.map((us) => thousandths(us / 1000)) },
   ];
 }
 
-/** The forwarder's processor use at a given packet rate and 25 ms; nothing if the kernel forwards. */
-async function measureCpu(network: LinkedNetwork, packetsPerSecond: number): Promise<Line[]> {
-  const { client } = network;
-  const { server } = network.peers;
-  const { linkPid } = server;
-  if (linkPid === null) return [];
+/** The forwarder's processor use at a given packet rate and 25 ms. */
+async function measureCpu(
+  { client, server }: Ends,
+  linkPid: number,
+  asked: Pick<CpuLine, 'kind' | 'packetsPerSecond'>,
+): Promise<CpuLine> {
   const usedSoFarMs = () => {
     const { userMs, systemMs } = processorTimeOf(linkPid);
     return userMs + systemMs;
   };
   await server.shape({ up: { delayMs: 25 } });
   const usedBefore = usedSoFarMs();
-  const datagrams = Math.round((packetsPerSecond * CPU_SPAN_MS) / 1000);
-  const stream = { address: server.ipv4, datagrams, bytes: PAYLOAD_BYTES, perSecond: packetsPerSecond };
+  const perSecond = asked.packetsPerSecond;
+  const datagrams = Math.round((perSecond * CPU_SPAN_MS) / 1000);
+  const stream = { address: server.ipv4, datagrams, bytes: PAYLOAD_BYTES, perSecond };
   if (datagrams > 0) await sendStream(client, server, stream, 25);
   else await sleep(CPU_SPAN_MS);
   const usedMs = usedSoFarMs() - usedBefore;
   await server.shape({ up: BARE });
-  return [{ kind: 'cpu', packetsPerSecond, usedMs, spanMs: CPU_SPAN_MS }];
+  return { ...asked, usedMs, spanMs: CPU_SPAN_MS };
 }
 
 const BRIEF_DELAYS_MS = [0, 25, 100];
@@ -229,10 +221,6 @@ function delayText({ askedMs, link: { lateUs } }: DelayLine): string {
   return `delay ${askedMs} ms: ${late}`;
 }
 
-function lossText(share: number, { link: { lost, delivered } }: LossLine): string {
-  return `loss ${100 * share} %: ${lost} of ${lost + delivered} packets lost`;
-}
-
 /**
  * Measures a separate link, delays from client to server and losses from server to client, in under five seconds on an
  * idle machine, and returns a line for each. Rejects if no network can be opened; check `networkUnavailable('tun')`
@@ -240,14 +228,17 @@ function lossText(share: number, { link: { lost, delivered } }: LossLine): strin
  */
 export async function briefAccuracy(): Promise<string[]> {
   await using closing = new AsyncDisposableStack();
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: 1 } });
-  closing.defer(network.close);
+  const ends = await openLink(1);
+  closing.defer(ends.close);
   const lines: string[] = [];
-  for (const delayMs of BRIEF_DELAYS_MS)
-    lines.push(delayText(await measureDelay(network, 'up', delayMs, BRIEF_DELAYED_DATAGRAMS)));
+  for (const askedMs of BRIEF_DELAYS_MS) {
+    const asked = { kind: 'delay', direction: 'up', askedMs } as const;
+    lines.push(delayText(await measureDelay(ends, asked, BRIEF_DELAYED_DATAGRAMS)));
+  }
   for (const share of BRIEF_SHARES) {
-    const asked = { kind: 'independent', share } as const;
-    lines.push(lossText(share, await measureLoss(network, 'down', asked, BRIEF_LOST_DATAGRAMS)));
+    const line = { kind: 'loss', direction: 'down', asked: { kind: 'independent', share } } as const;
+    const { lost, delivered } = (await measureLoss(ends, line, BRIEF_LOST_DATAGRAMS)).link;
+    lines.push(`loss ${100 * share} %: ${lost} of ${lost + delivered} packets lost`);
   }
   return lines;
 }
@@ -268,17 +259,16 @@ const EXPECTED_MS = 90_000;
 
 type LinkJournal = Journal<object, LinkFindings, Line>;
 
-/** One step of the measurements; `key` identifies each result. */
-async function measureStep<T>(
+/** Measures what the journal lacks of `all`. */
+async function measureStep<Asked extends object>(
   journal: LinkJournal,
   title: string,
-  values: readonly T[],
-  key: (value: T) => string,
-  measure: (value: T) => Promise<Line | Line[]>,
+  all: readonly Asked[],
+  measure: (asked: Asked) => Promise<Line | Line[]>,
 ): Promise<void> {
   const step = beginStep(title);
   try {
-    for (const value of values) await journal.once(key(value), () => measure(value));
+    for (const asked of all) await journal.once(keyOf(asked), () => measure(asked));
     step.end(true);
   } catch (error) {
     step.end(false);
@@ -288,56 +278,37 @@ async function measureStep<T>(
 
 async function open(seed: number) {
   await using opening = new AsyncDisposableStack();
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
-  opening.defer(network.close);
-  const cable = await openNetwork();
-  opening.defer(cable.close);
+  const link = await openLink(seed);
+  opening.defer(link.close);
+  const { client, peers, close } = await openNetwork();
+  opening.defer(close);
   const closing = opening.move();
-  return { network, cable, close: () => closing.disposeAsync() };
+  return { link, cable: { client, server: peers.server }, close: () => closing.disposeAsync() };
 }
 
 async function measure(
-  { network, cable }: Awaited<ReturnType<typeof open>>,
+  { link, cable }: Awaited<ReturnType<typeof open>>,
   journal: LinkJournal,
 ): Promise<boolean> {
-  const overBoth = <T>(values: readonly T[]) =>
-    values.flatMap((value) => DIRECTIONS.map((direction) => ({ direction, value })));
-  await measureStep(
-    journal,
-    'delay',
-    overBoth(DELAYS_MS),
-    ({ direction, value }) => `delay ${direction} ${value}`,
-    ({ direction, value }) => measureDelay(network, direction, value, DELAYED_DATAGRAMS),
-  );
-  await measureStep(
-    journal,
-    'loss',
-    overBoth(LOSSES),
-    ({ direction, value }) => `loss ${direction} ${JSON.stringify(value)}`,
-    ({ direction, value }) => measureLoss(network, direction, value, LOST_DATAGRAMS),
-  );
-  await measureStep(
-    journal,
-    'rate',
-    overBoth(RATES_MBPS),
-    ({ direction, value }) => `rate ${direction} ${value}`,
-    ({ direction, value }) => measureRate(network, direction, value),
-  );
-  for (const { title, over, delaysMs } of [
-    { title: 'round trips over a bare cable', over: cable, delaysMs: [0] },
-    { title: 'round trips', over: network, delaysMs: DELAYS_MS },
+  const overBoth = <Asked extends object>(all: readonly Asked[]) =>
+    all.flatMap((asked) => DIRECTIONS.map((direction) => ({ direction, ...asked })));
+  const delays = overBoth(DELAYS_MS.map((askedMs) => ({ kind: 'delay' as const, askedMs })));
+  const losses = overBoth(LOSSES.map((asked) => ({ kind: 'loss' as const, asked })));
+  const rates = overBoth(RATES_MBPS.map((askedMbps) => ({ kind: 'rate' as const, askedMbps })));
+  await measureStep(journal, 'delay', delays, (asked) => measureDelay(link, asked, DELAYED_DATAGRAMS));
+  await measureStep(journal, 'loss', losses, (asked) => measureLoss(link, asked, LOST_DATAGRAMS));
+  await measureStep(journal, 'rate', rates, (asked) => measureRate(link, asked));
+  for (const { title, ends, delaysMs } of [
+    { title: 'round trips over a bare cable', ends: cable, delaysMs: [0] },
+    { title: 'round trips', ends: link, delaysMs: DELAYS_MS },
   ]) {
-    const echo = await startEcho(over.peers.server);
-    // TCP's is the last of the two to be recorded.
-    const key = (delayMs: number) => `round-trip TCP connect ${over === cable} ${2 * delayMs}`;
-    await measureStep(journal, title, delaysMs, key, (delayMs) =>
-      measureRoundTrips(over, echo, delayMs, ROUND_TRIPS),
-    );
+    const echo = await startEcho(ends.server);
+    const common = { kind: 'round-trip', by: 'TCP connect', cable: ends === cable } as const;
+    const trips = delaysMs.map((delayMs) => ({ ...common, askedMs: 2 * delayMs }));
+    await measureStep(journal, title, trips, (asked) => measureRoundTrips(ends, echo, asked));
   }
-  const key = (perSecond: number) => `cpu ${perSecond}`;
-  await measureStep(journal, 'processor time', PACKETS_PER_SECOND, key, (perSecond) =>
-    measureCpu(network, perSecond),
-  );
+  const packets = PACKETS_PER_SECOND.map((each) => ({ kind: 'cpu' as const, packetsPerSecond: each }));
+  await measureStep(journal, 'processor time', packets, (asked) => measureCpu(link, link.linkPid, asked));
   return true;
 }
 

@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import { openNetwork } from '../network/open.ts';
 import { bufferBytes, mainThreadMs, memoryOf, processors, processorTimeOf, slabBytes } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
 import {
@@ -51,6 +50,7 @@ import {
   TRANSPORTS,
   type Transport,
 } from './p1/transports.ts';
+import { openLink } from './testbed.ts';
 
 /** P1's two, and the version that has replaced its own. */
 const SECURITIES = ['plain', '1.2', '1.3'] as const;
@@ -194,16 +194,11 @@ type Testbed = Awaited<ReturnType<typeof openTestbed>>;
 /** The network of all turns, and the folder of the server's certificate; rejects if it cannot be opened. */
 async function openTestbed(seed: number, sctp: Transport) {
   const apart = { transport: 'tcp', family: 6, delayMs: TCP_EXTRA_MS } as const;
-  const shape = { delayMs: RTT_MS / 2, apart };
   const transports = [...new Set<Transport>(['tcp', sctp, 'sctp', 'sctp-udp'])];
   await using opening = new AsyncDisposableStack();
   const dir = await scratchIn(opening, 'p1');
-  const network = await openNetwork({ link: { kind: 'tun', shape, seed } });
-  opening.defer(network.close);
-  const { client } = network;
-  const { server } = network.peers;
-  const { linkPid } = server;
-  if (linkPid === null) throw new Error('the link has no process');
+  const { client, server, linkPid, close } = await openLink(seed, { delayMs: RTT_MS / 2, apart });
+  opening.defer(close);
   await widenPortRange(client);
   const closing = opening.move();
   return {

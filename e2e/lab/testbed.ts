@@ -2,6 +2,7 @@
 // experiment needs, each with default settings.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as v from 'valibot';
+import type { Shape } from '../network/link.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
@@ -51,17 +52,22 @@ export interface Testbed {
 }
 
 /**
- * Opens a testbed with a certificate for each host; rejects if that is impossible, so check `networkUnavailable('tun')`
- * first.
+ * Opens a client and a server joined by the link, whose process is `linkPid`; `shape` is that of both directions at
+ * first. Rejects if that is impossible, so check `networkUnavailable('tun')` first.
  */
-export async function openTestbed(seed: number, hosts: readonly string[]): Promise<Testbed> {
-  await using opening = new AsyncDisposableStack();
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
-  opening.defer(network.close);
-  const { client } = network;
-  const { server } = network.peers;
+export async function openLink(seed: number, shape: Shape = {}) {
+  const { client, peers, close } = await openNetwork({ link: { kind: 'tun', shape, seed } });
+  const { server } = peers;
   const { linkPid } = server;
   if (linkPid === null) throw new Error('the link has no process');
+  return { client, server, linkPid, close };
+}
+
+/** Opens a testbed with a certificate for each host; otherwise like `openLink`. */
+export async function openTestbed(seed: number, hosts: readonly string[]): Promise<Testbed> {
+  await using opening = new AsyncDisposableStack();
+  const { client, server, linkPid, close } = await openLink(seed);
+  opening.defer(close);
   const running = await startOrigins({ origins: {}, certificateHosts: hosts, inside: server });
   opening.defer(running.stop);
   const { caPath, spki } = running;
