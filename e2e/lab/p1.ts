@@ -46,7 +46,6 @@ import {
   runLoad,
   startTransports,
   TLS_PORT,
-  type TlsVersion,
   TRANSPORTS,
   type Transport,
 } from './p1/transports.ts';
@@ -54,7 +53,7 @@ import { openLink } from './testbed.ts';
 
 /** P1's two, and the version that has replaced its own. */
 const SECURITIES = ['plain', '1.2', '1.3'] as const;
-type Security = 'plain' | TlsVersion;
+type Security = (typeof SECURITIES)[number];
 
 /** P1's HE-TCP, HE-SCTP and HE-50 %. */
 const WINNERS = ['tcp', 'sctp', 'half'] as const;
@@ -76,14 +75,11 @@ interface Cell {
   readonly way: Way;
 }
 
-function wayId(way: Way): string {
-  return way.kind === 'cached' ? `${way.winner}-hit${100 * way.hitShare}` : way.kind;
-}
-
 function cellOf(parts: Omit<Cell, 'id'>): Cell {
   const { objectBytes, security, perSecond, way } = parts;
   const secured = security === 'plain' ? security : `tls${security}`;
-  return { ...parts, id: `${objectBytes / 1024}k-${secured}-${perSecond}rps-${wayId(way)}` };
+  const wayId = way.kind === 'cached' ? `${way.winner}-hit${100 * way.hitShare}` : way.kind;
+  return { ...parts, id: `${objectBytes / 1024}k-${secured}-${perSecond}rps-${wayId}` };
 }
 
 const cached = (winner: Winners, hitShare: HitShare): Way => ({ kind: 'cached', winner, hitShare });
@@ -276,13 +272,17 @@ export function faultsOf(load: LoadResult, idleShare: number, anyWinner = false)
   return why;
 }
 
-async function measureOn(
-  testbed: Testbed,
-  turn: Turn,
-  running: RunningTransports,
-  seed: number,
-): Promise<TurnRecord> {
-  const { client, linkPid } = testbed;
+/** Measures one turn. Rejects if the server or the client fails. */
+async function measureTurn(testbed: Testbed, turn: Turn, seed: number): Promise<TurnRecord> {
+  const { client, server, linkPid, sctp } = testbed;
+  const { way } = turn.cell;
+  await using closing = new AsyncDisposableStack();
+  const running = await testbed.start();
+  closing.defer(running.stop);
+  if (way.kind === 'middlebox') {
+    closing.defer(() => server.obstruct([]));
+    await server.obstruct([{ transport: sctp === 'sctp-udp' ? 'udp' : 'sctp', effect: 'drop' }]);
+  }
   const { pid } = running;
   const load = loadOf(turn.cell, testbed, running, seedOf(turn, seed));
   await runLoad(client, { ...load, durationMs: WARM_UP_MS, seed: (load.seed ^ 1) >>> 0 });
@@ -312,23 +312,9 @@ async function measureOn(
         ...(await inTheMiddle),
       },
     ],
-    drive: { idleShare, why: faultsOf(result, idleShare, turn.cell.way.kind === 'six') },
+    drive: { idleShare, why: faultsOf(result, idleShare, way.kind === 'six') },
     load: result,
   };
-}
-
-/** Measures one turn. Rejects if the server or the client fails. */
-async function measureTurn(testbed: Testbed, turn: Turn, seed: number): Promise<TurnRecord> {
-  const blocked = turn.cell.way.kind === 'middlebox';
-  const transport = testbed.sctp === 'sctp-udp' ? 'udp' : 'sctp';
-  const running = await testbed.start();
-  try {
-    if (blocked) await testbed.server.obstruct([{ transport, effect: 'drop' }]);
-    return await measureOn(testbed, turn, running, seed);
-  } finally {
-    if (blocked) await testbed.server.obstruct([]);
-    await running.stop();
-  }
 }
 
 const USAGE = `usage: npm run lab -- p1 [OPTION...]

@@ -66,32 +66,17 @@ export async function measureSegment(
 ): Promise<SegmentRecord> {
   const { server, objectBytes, rttMs } = segment.cell;
   await setLink(testbed, rttMs);
+  await using closing = new AsyncDisposableStack();
   const running = await startServer(testbed, server, objectBytes);
-  try {
-    return await measureOn(testbed, segment, running, seed);
-  } finally {
-    await running.stop();
-  }
-}
-
-/** With a running server; the client has exited when it resolves or rejects. */
-async function measureOn(
-  testbed: Testbed,
-  segment: Segment,
-  server: RunningServer,
-  seed: number,
-): Promise<SegmentRecord> {
+  closing.defer(running.stop);
   const own = seedOf(segment, seed);
-  const generator = startGenerator(testbed, segment.cell, server, own);
-  try {
-    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPid };
-    // Separate seeds for the kinds of requests and for their moments, which must be independent.
-    const driven = await drive(segment, pids, generator, own ^ 1);
-    await generator.finish();
-    return { ...measuredBy(segment, driven, generator), serverVersion: server.version };
-  } finally {
-    await generator.finish();
-  }
+  const generator = startGenerator(testbed, segment.cell, running, own);
+  closing.defer(generator.finish);
+  const pids: Pids = { server: running.pid, client: generator.pid, link: testbed.linkPid };
+  // Separate seeds for the kinds of requests and for their moments, which must be independent.
+  const driven = await drive(segment, pids, generator, own ^ 1);
+  await generator.finish();
+  return { ...measuredBy(segment, driven, generator), serverVersion: running.version };
 }
 
 function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Target> {
@@ -103,20 +88,19 @@ function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Recor
 }
 
 async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer> {
-  const settings = (winner: Winner, port: number): OriginSettings => ({
+  const ports = { h2: PORT, h3: OTHER_PORT };
+  const settings = (winner: Winner): OriginSettings => ({
     host: HOSTS[winner],
     address: '::',
-    port,
+    port: ports[winner],
     h3: true,
     altSvc: 'auto',
     bodyBytes,
   });
-  const ports = { h2: PORT, h3: OTHER_PORT };
-  const running = await startOrigins({
-    origins: { h2: settings('h2', ports.h2), h3: settings('h3', ports.h3) },
+  const { pid, caPath, stop } = await startOrigins({
+    origins: { h2: settings('h2'), h3: settings('h3') },
     inside: server,
   });
-  const { pid, caPath, stop } = running;
   return { pid, version: 'this checkout', origins: originsOf(server, ports), caPath, stop };
 }
 

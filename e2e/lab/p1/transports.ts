@@ -22,8 +22,6 @@ export const TLS_PORT = 443;
 /** RFC 6951 section 6.1. */
 export const ENCAPSULATION_PORT = 9899;
 
-export type TlsVersion = '1.2' | '1.3';
-
 const candidateEntries = { transport: v.picklist(TRANSPORTS), address: v.string() };
 
 const readySchema = v.object({
@@ -84,7 +82,7 @@ export interface Load {
   /** Ways to the server, used in turn; the candidates of each race. */
   readonly paths: readonly (readonly Candidate[])[];
   readonly port: number;
-  readonly tls: { readonly version: TlsVersion; readonly certificatePath: string } | null;
+  readonly tls: { readonly version: '1.2' | '1.3'; readonly certificatePath: string } | null;
   /** What wins: the first answer, SYN ACK or INIT ACK, or the first connection. Default: `established`. */
   readonly rule?: 'answer' | 'established';
   /** `echo`: the server returns what it gets. Default: `http`. */
