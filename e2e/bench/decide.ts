@@ -2,11 +2,10 @@
 // come from, and how the cost grows with their number. For comparison, Mozilla's engine in Rust: 1.5 us for a simple
 // race, 1709 us for 128.
 import { join } from 'node:path';
-import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
-import { type Fact, measureInStep, publish, type Side } from './measure.ts';
+import { type Fact, measureInStep, medianOf, publish, type Side } from './measure.ts';
 
 /** Runs a scenario in its own process: `node decide.bench.ts SCENARIO ENDPOINTS` prints microseconds. */
 const SCENARIOS = join(TOP, 'native-host/race/decide.bench.ts');
@@ -23,7 +22,7 @@ async function microseconds(scenario: string, endpoints: number): Promise<number
 async function figure(scenario: string, endpoints: number): Promise<number> {
   const values: number[] = [];
   for (let i = 0; i < RUNS; i += 1) values.push(await microseconds(scenario, endpoints));
-  return median(values) ?? Number.NaN;
+  return medianOf(values);
 }
 
 const nLogN = (n: number): number => n * Math.log2(n);

@@ -3,14 +3,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { fillCache, type HostPort, helperArguments, openHelper, openHost, sayHello } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
-import { type Fact, publish } from './measure.ts';
+import { type Fact, medianOf, publish } from './measure.ts';
 
 const RACES = 10_000;
 /** The helper's own limits: races started per minute, and concurrent ones. */
@@ -27,12 +26,6 @@ interface Series {
   readonly name: string;
   readonly origin: string;
   readonly mode: Mode;
-}
-
-function medianOf(samples: readonly number[], from: number, to: number): number {
-  const middle = median(samples.slice(Math.floor(samples.length * from), Math.floor(samples.length * to)));
-  if (middle === null) throw new Error('too few samples');
-  return middle;
 }
 
 /** Runs as many races as a minute allows, four at a time; each must adopt a protocol. */
@@ -80,7 +73,8 @@ async function residentOverRaces(
     helper.child.kill('SIGUSR2');
   }
   await helper.close();
-  const value = medianOf(samples, 0.75, 1) / medianOf(samples, 0.25, 0.5);
+  const quarter = samples.length / 4;
+  const value = medianOf(samples.slice(3 * quarter)) / medianOf(samples.slice(quarter, 2 * quarter));
   const name = `${series.name}, last quarter of the races over the second`;
   return [...facts, { name, value, unit: 'times', atMost: FLAT_AT_MOST }];
 }

@@ -3,6 +3,7 @@
 // without races is queried at the same moments: its times are the machine's share.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { percentile } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { type HostPort, openHelper, raceBesideForecasts, type SideBySide, sayHello } from '../helper/port.ts';
 import { openHostileTargets, ZONE_HOST } from '../origins/hostile.ts';
@@ -21,11 +22,6 @@ const ZONE_RACES = 12;
 const SILENT_RACES = 2;
 /** The maximum number of concurrent races. */
 const AT_ONCE = 4;
-
-function p99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
-}
 
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-hostile');
@@ -102,7 +98,10 @@ async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[
   const forecastsMs = besides.flatMap((beside) => beside.forecastsMs);
   const p99Of = (what: string, values: readonly number[], atMost: number | null): Fact => ({
     name: `${name}: ${what}`,
-    value: p99(values),
+    value: percentile(
+      values.toSorted((a, b) => a - b),
+      0.99,
+    ),
     unit: 'ms',
     ...(atMost !== null && { atMost }),
   });

@@ -79,7 +79,8 @@ export interface Measurement {
   readonly beyond: readonly ExcessCost[];
 }
 
-function medianOf(values: readonly number[]): number {
+/** Throws RangeError without values. */
+export function medianOf(values: readonly number[]): number {
   const middle = median(values);
   if (middle === null) throw new RangeError('median of nothing');
   return middle;

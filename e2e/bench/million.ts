@@ -2,12 +2,11 @@
 // in turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { median } from '@photofinish/shared/race/statistics';
 import { fillCache, type HostPort, openHelper, openHost, scatteredOrigin } from '../helper/port.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn, TOP } from '../scratch.ts';
-import { measureInStep, publish } from './measure.ts';
+import { measureInStep, medianOf, publish } from './measure.ts';
 
 const FEW = 1000;
 const MANY = 1_000_000;
@@ -63,7 +62,7 @@ async function trips(helper: HostPort, message: (trip: number) => object): Promi
     await ask(helper, request);
     tookMs.push(performance.now() - startedMs);
   }
-  return (median(tookMs) ?? Number.NaN) * US_PER_MS;
+  return medianOf(tookMs) * US_PER_MS;
 }
 
 async function forecasts(helper: HostPort, count: number, round: number): Promise<number> {

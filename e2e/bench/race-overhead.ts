@@ -1,12 +1,11 @@
 // The cost of racing for the winner: time to established in mode race compared with the same transport alone, on
 // loopback, where no network latency hides it.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
-import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
-import { DEADLINE_MS, PHOTOFINISH, parseTrials, timesOf } from '../lab/client.ts';
+import { DEADLINE_MS, PHOTOFINISH, parseTrials } from '../lab/client.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { rustProgram } from '../test-programs.ts';
-import { measureInStep, publish, type Side } from './measure.ts';
+import { measureInStep, medianOf, publish, type Side } from './measure.ts';
 
 const TRIALS = 200;
 const ROUNDS = 15;
@@ -31,19 +30,15 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
   );
   // A few losses to the other transport are noise; a different winner is a different measurement.
   if (won.length < TRIALS * 0.9) throw new Error(`${winner} won only ${won.length} of ${TRIALS}`);
-  const middle = median(won.map((a) => (a.establishedMs ?? Number.NaN) - a.startedMs));
-  if (middle === null) throw new Error('nothing won');
-  return middle;
+  return medianOf(won.map((a) => (a.establishedMs ?? Number.NaN) - a.startedMs));
 }
 
 /** Median milliseconds of a handshake with the bare client. */
 async function bareQuinn(): Promise<number> {
   const { host, port } = origins.both;
   const order = [`127.0.0.1:${port}`, host, caPath, String(TRIALS), String(DEADLINE_MS)];
-  const stdout = await runOrThrow(bareQuinnPath, order);
-  const middle = median(timesOf(parseTrials(stdout), 'establishedMs'));
-  if (middle === null) throw new Error('no handshake');
-  return middle;
+  const trials = parseTrials(await runOrThrow(bareQuinnPath, order));
+  return medianOf(trials.map(({ establishedMs }) => establishedMs ?? DEADLINE_MS));
 }
 
 async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly Side[]) {

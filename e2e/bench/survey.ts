@@ -2,12 +2,11 @@
 // does the same work with quic-go and net/http. Two sizes, because a JavaScript program has to start and to be compiled
 // while it runs: what a short list costs is mostly that, and a survey's list is long.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
-import { median } from '@photofinish/shared/race/statistics';
 import { accounted, type AccountedRun as Run } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/client.ts';
 import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { goProgram } from '../test-programs.ts';
-import { type Fact, measureInStep, publish } from './measure.ts';
+import { type Fact, measureInStep, medianOf, publish } from './measure.ts';
 
 /** Of one server: the short list. The long one is of all. */
 const HOSTS = 1000;
@@ -97,7 +96,7 @@ async function compared(count: number, rounds: number) {
     rounds,
     warmUpRounds: 1,
   });
-  const perSecond = (wallsMs: readonly number[]): number => count / ((median(wallsMs) ?? Number.NaN) / 1000);
+  const perSecond = (wallsMs: readonly number[]): number => count / (medianOf(wallsMs) / 1000);
   const facts: readonly Fact[] = [
     { name: `${count} races: per second (wall), photofinish`, value: perSecond(walls.ours), unit: '1/s' },
     {
@@ -107,7 +106,7 @@ async function compared(count: number, rounds: number) {
     },
     {
       name: `${count} races: those in which HTTP/2 started too`,
-      value: 100 * (median(bothStarted) ?? Number.NaN),
+      value: 100 * medianOf(bothStarted),
       unit: '%',
     },
   ];

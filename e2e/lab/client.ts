@@ -44,23 +44,6 @@ export function parseTrials(json: string): LabTrial[] {
   return v.parse(v.array(labTrialSchema), JSON.parse(json));
 }
 
-type TimeKey = 'establishedMs' | 'firstByteMs';
-
-/**
- * The times of all trials, a failed one as 30,000 ms. A missing response is a failure too, if other trials of this
- * client have one. Connections used without a reported establishment time are left out: for a client that never reports
- * times the result is empty.
- */
-export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
-  const succeeded = trials.filter(({ adopted }) => adopted !== null);
-  const tells = succeeded.length === 0 || succeeded.some((trial) => trial[key] !== null);
-  if (!tells) return [];
-  return trials.flatMap((trial) => {
-    if (trial.adopted === null) return DEADLINE_MS;
-    return trial[key] ?? (key === 'firstByteMs' ? DEADLINE_MS : []);
-  });
-}
-
 export const clientKindSchema = v.picklist(['ours', 'peer', 'browser']);
 export type ClientKind = v.InferOutput<typeof clientKindSchema>;
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import type { CellResult } from './adoption/turns.ts';
-import { type LabTrial, labTrial, timesOf } from './client.ts';
+import { type LabTrial, labTrial } from './client.ts';
 import {
   adopts,
   countBounds,
@@ -120,28 +120,6 @@ test('chance exceeds the bounds no more often than stated, and would exceed narr
 
 test('certain outcomes have no bounds', () => {
   for (const share of [0, 1, -0.1, Number.NaN]) assert.throws(() => countBounds(10, share), RangeError);
-});
-
-const won = (establishedMs: number | null, firstByteMs: number | null = null): LabTrial => ({
-  adopted: 'h3',
-  establishedMs,
-  firstByteMs,
-});
-const FAILED: LabTrial = { adopted: null, establishedMs: null, firstByteMs: null };
-
-test('a failed trial counts as the deadline', () => {
-  assert.deepEqual(timesOf([won(51), FAILED], 'establishedMs'), [51, 30_000]);
-});
-
-test('a client that never reports times has none, one whose trials all failed has only the deadline', () => {
-  assert.deepEqual(timesOf([won(null), FAILED], 'establishedMs'), []);
-  assert.deepEqual(timesOf([FAILED, FAILED], 'establishedMs'), [30_000, 30_000]);
-});
-
-test('a response that never came is a failure, an unreported time is no value', () => {
-  const trials = [won(51, 102), won(null, null)];
-  assert.deepEqual(timesOf(trials, 'firstByteMs'), [102, 30_000]);
-  assert.deepEqual(timesOf(trials, 'establishedMs'), [51]);
 });
 
 const attempt = (
