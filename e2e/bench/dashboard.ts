@@ -6,7 +6,7 @@ import { openSession } from '../browsers/session.ts';
 import { fillLedger, HEAVY } from '../browsers/stored.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
-import { type Measurement, measure, publish } from './measure.ts';
+import { type Measurement, measure, publish, type WatchedFrames, watchFrames } from './measure.ts';
 
 const PAGE = 'dashboard/dashboard.html';
 const OPEN_ROUNDS = 10;
@@ -28,7 +28,7 @@ const SORTED_BY = [
 ];
 const SEARCHES = ['cdn1', 'site19', 's3.', 'nothing of this name', 'test'];
 
-interface WatchedWindow {
+interface WatchedWindow extends WatchedFrames {
   /** Milliseconds since the start of the navigation. */
   opened?: { readonly painted: Promise<number>; readonly loaded: Promise<number> };
 }
@@ -37,21 +37,12 @@ interface WatchedWindow {
  * Runs in the page before its scripts: records when charts and table have been painted, and when everything was loaded.
  */
 function watchOpening(): void {
-  const paintedFrame = () =>
-    new Promise<number>((resolve) => {
-      // A message posted in an animation frame callback arrives after that frame is painted.
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => resolve(performance.now());
-        port2.postMessage(null);
-      });
-    });
   const when = (complete: () => boolean) =>
     new Promise<number>((resolve) => {
       const observer = new MutationObserver(() => {
         if (!complete()) return;
         observer.disconnect();
-        void paintedFrame().then(resolve);
+        void (globalThis as WatchedWindow).paintedFrame?.().then(resolve);
       });
       observer.observe(document, { childList: true, subtree: true, attributes: true });
     });
@@ -80,11 +71,7 @@ function actAndPaint({ selector, text }: { selector: string; text: string | null
   return new Promise((resolve) => {
     const observer = new MutationObserver(() => {
       observer.disconnect();
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => resolve(performance.now() - beganMs);
-        port2.postMessage(null);
-      });
+      void (globalThis as WatchedWindow).paintedFrame?.().then((atMs) => resolve(atMs - beganMs));
     });
     observer.observe(body, { childList: true });
     const beganMs = performance.now();
@@ -116,6 +103,7 @@ filling.end(true);
 const step = beginStep('Opening and using the dashboard');
 const tab = await session.newTab();
 await tab.setViewport({ width: 1280, height: 800 });
+await tab.beforeScripts(watchFrames);
 await tab.beforeScripts(watchOpening);
 const url = `${session.extensionUrl(PAGE)}#period=400`;
 const loadedMs: number[] = [];

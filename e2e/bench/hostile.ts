@@ -66,10 +66,8 @@ interface Row {
   readonly mode: Mode;
   /** Origins that are raced concurrently. */
   readonly batches: readonly (readonly string[])[];
-  /** Earlier races, of one address. */
-  readonly warmRaces: number;
-  /** A first race has no goal: the code it loads comes in chunks that cannot be split. */
-  readonly goal: boolean;
+  /** After races of one address. A first race has no goal: the code it loads comes in chunks that cannot be split. */
+  readonly warm: boolean;
 }
 
 async function openHelpers(): Promise<Helpers> {
@@ -80,10 +78,10 @@ async function openHelpers(): Promise<Helpers> {
 }
 
 /** Times of forecasts during these races, and the memory used by the races. */
-async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[]> {
+async function row({ name, mode, batches, warm }: Row): Promise<Fact[]> {
   const step = beginStep(name);
   const helpers = await openHelpers();
-  for (let n = 0; n < warmRaces; n += 1) await raced(helpers, 'compare', [WARM]);
+  if (warm) for (let n = 0; n < WARM_RACES; n += 1) await raced(helpers, 'compare', [WARM]);
   const besides: SideBySide[] = [];
   let perRaceMiB = 0;
   for (const origins of batches) {
@@ -109,10 +107,10 @@ async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[
   const idleMs = besides.flatMap((beside) => beside.idleMs);
   const heading = `99th percentile of ${forecastsMs.length} forecasts beside it`;
   return [
-    p99Of(heading, forecastsMs, goal ? MAX_FORECAST_MS : null),
+    p99Of(heading, forecastsMs, warm ? MAX_FORECAST_MS : null),
     p99Of('the same without waiting for a core', onCoreMs, null),
     p99Of('the same of a helper that races nothing', idleMs, null),
-    ...(goal
+    ...(warm
       ? [{ name: `${name}: memory of a race`, value: Math.max(0, perRaceMiB), unit: 'MiB', atMost: MAX_MIB }]
       : []),
   ];
@@ -124,7 +122,7 @@ const floods = Array.from({ length: Math.ceil(peerPorts.length / AT_ONCE) }, (_,
   peerPorts.slice(i * AT_ONCE, (i + 1) * AT_ONCE).map(at),
 );
 
-const ROWS: readonly Omit<Row, 'warmRaces' | 'goal'>[] = [
+const ROWS: readonly Omit<Row, 'warm'>[] = [
   { name: 'no race but of one address', mode: 'compare', batches: times(ZONE_RACES, WARM) },
   {
     name: '32 services of 4,000 addresses, all refused',
@@ -140,7 +138,7 @@ const ROWS: readonly Omit<Row, 'warmRaces' | 'goal'>[] = [
 ];
 
 const facts: Fact[] = [];
-for (const each of ROWS) facts.push(...(await row({ ...each, warmRaces: WARM_RACES, goal: true })));
-const first = { name: "a helper's first race", mode: 'compare', batches: [[WARM]] } as const;
-facts.push(...(await row({ ...first, warmRaces: 0, goal: false })));
+for (const each of ROWS) facts.push(...(await row({ ...each, warm: true })));
+const first = { name: "a helper's first race", mode: 'compare', batches: [[WARM]], warm: false } as const;
+facts.push(...(await row(first)));
 publish('hostile', { measurements: [], facts });

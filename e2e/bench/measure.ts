@@ -68,12 +68,7 @@ type Ratio = Comparison & { readonly ratio: number };
 /** What a side costs beyond the baseline in the same round: the median. */
 type ExcessCost = Comparison & { readonly beyond: number };
 
-export interface Measurement {
-  readonly title: string;
-  readonly unit: string;
-  readonly rounds: number;
-  readonly warmUpRounds: number;
-  readonly seed: number;
+export interface Measurement extends Omit<Plan, 'sides' | 'onRound'> {
   readonly sides: readonly SideResult[];
   readonly ratios: readonly Ratio[];
   readonly beyond: readonly ExcessCost[];
@@ -134,19 +129,19 @@ export async function measure(plan: Plan): Promise<Measurement> {
 
   const [baseline, ...others] = plan.sides;
   const of = (side: Side) => samples.get(side) ?? [];
-  const ratios = others.map((side) => ({
+  const compared = (side: Side, figureOf: PairedFigure, atMost: number | null = null) => ({
     side: side.name,
     baseline: baseline.name,
+    ...pairedInterval(of(side), of(baseline), random, figureOf),
+    atMost,
+  });
+  const ratios = others.map((side) => ({
     ratio: ratioOf(of(side), of(baseline)),
-    ...pairedInterval(of(side), of(baseline), random, ratioOf),
-    atMost: side.ratioAtMost ?? null,
+    ...compared(side, ratioOf, side.ratioAtMost),
   }));
   const beyond = others.map((side) => ({
-    side: side.name,
-    baseline: baseline.name,
     beyond: beyondOf(of(side), of(baseline)),
-    ...pairedInterval(of(side), of(baseline), random, beyondOf),
-    atMost: side.beyondAtMost ?? null,
+    ...compared(side, beyondOf, side.beyondAtMost),
   }));
   const { title, unit, rounds, warmUpRounds, seed } = plan;
   const sides = plan.sides.map((side) => summarise(side.name, of(side)));
@@ -277,6 +272,25 @@ export function publish(name: string, result: BenchResult): void {
   writeFileSync(file, `${JSON.stringify(document, null, 1)}\n`);
   process.stdout.write(`${formatResult(result)}\n\n${relative(TOP, file)}\n`);
   if (!goalsMet(result)) process.exitCode = 1;
+}
+
+/** Of a page in which `watchFrames` has run. */
+export interface WatchedFrames {
+  /** Resolves with the time, in milliseconds since the start of the navigation, once the next frame is painted. */
+  paintedFrame?(): Promise<number>;
+}
+
+/** Runs in a page before its scripts. */
+export function watchFrames(): void {
+  (globalThis as WatchedFrames).paintedFrame = () =>
+    new Promise((resolve) => {
+      // A message posted in an animation frame callback arrives after that frame is painted.
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => resolve(performance.now());
+        port2.postMessage(null);
+      });
+    });
 }
 
 /**

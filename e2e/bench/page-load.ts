@@ -9,6 +9,7 @@ import type { LocalOrigins, RunningBrowser, Tab } from '../browsers/browser.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { launchFirefox } from '../browsers/firefox.ts';
 import { openSession, QUIET_FIREFOX } from '../browsers/session.ts';
+import { numberOr } from '../lab/experiment.ts';
 import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';
@@ -17,6 +18,7 @@ import { emptyExtension, type Measurement, measureInStep, publish } from './meas
 const RESOURCES = 1000;
 const ORIGINS = 6;
 const ROUNDS = 40;
+const [MAX_RESOURCES, MAX_ROUNDS] = [100_000, 100_000];
 const DISTANCES_MS = [50, 0];
 
 const KINDS = Object.keys(BROWSERS) as BrowserKind[];
@@ -160,13 +162,6 @@ async function compareAt(
   return [measurement, session.version];
 }
 
-/** A whole number of at least 1. Throws if the option is anything else. */
-function wholeNumber(name: string, given: string | undefined, otherwise: number): number {
-  const number = Number(given ?? otherwise);
-  if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} takes a number`);
-  return number;
-}
-
 const { values } = parseArgs({
   options: { browser: { type: 'string' }, rounds: { type: 'string' }, resources: { type: 'string' } },
 });
@@ -174,8 +169,8 @@ const kinds = KINDS.filter(
   (kind) => values.browser === kind || (!values.browser && findBrowser(kind) !== null),
 );
 if (kinds.length === 0) throw new Error(`no such browser; there are: ${KINDS.join(', ')}`);
-const rounds = wholeNumber('rounds', values.rounds, ROUNDS);
-const resources = wholeNumber('resources', values.resources, RESOURCES);
+const rounds = numberOr(ROUNDS, 'rounds', values.rounds, 1, MAX_ROUNDS);
+const resources = numberOr(RESOURCES, 'resources', values.resources, 1, MAX_RESOURCES);
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'bench-page-load');
 const measurements: Measurement[] = [];

@@ -7,7 +7,7 @@ import { launchChromium } from '../browsers/chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { manyOrigins, startOrigins } from '../origins/start.ts';
 import { scratchIn } from '../scratch.ts';
-import { emptyExtension, measureInStep, publish } from './measure.ts';
+import { emptyExtension, measureInStep, publish, type WatchedFrames, watchFrames } from './measure.ts';
 
 const ORIGINS = 60;
 const RESOURCES = 180;
@@ -18,7 +18,7 @@ const POPUP_SIZE = { width: 520, height: 600 };
 /** Longer responses no longer seem immediate (Nielsen, Usability Engineering, 1993, section 5.5). */
 const MEDIAN_MS_AT_MOST = 100;
 
-interface WatchedWindow {
+interface WatchedWindow extends WatchedFrames {
   /** Milliseconds from the start of the navigation to the end of the frame that showed everything. */
   painted?: Promise<number>;
 }
@@ -32,12 +32,7 @@ function watchPaint(): void {
     const observer = new MutationObserver(() => {
       if (!complete()) return;
       observer.disconnect();
-      // A message posted in an animation frame callback arrives after that frame is painted.
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => resolve(performance.now());
-        port2.postMessage(null);
-      });
+      void (globalThis as WatchedWindow).paintedFrame?.().then(resolve);
     });
     observer.observe(document, { childList: true, subtree: true });
   });
@@ -53,6 +48,7 @@ async function paintTime(tab: Tab, url: string): Promise<number> {
 
 async function watchedTab(tab: Tab): Promise<Tab> {
   await tab.setViewport(POPUP_SIZE);
+  await tab.beforeScripts(watchFrames);
   await tab.beforeScripts(watchPaint);
   return tab;
 }
