@@ -236,7 +236,7 @@ function planOf(
     if (choice === undefined) return [];
     return { name, title, kind, versions, trials: trialsOf(choice), batch: BATCH[kind] };
   });
-  const scenarios = cells.map(({ id, delayMs, loss }) => ({ id, delayMs, loss }));
+  const scenarios = [...cells];
   return { served: servedBy(testbed), full, trials: { ...trials }, scenarios, clients: portions };
 }
 

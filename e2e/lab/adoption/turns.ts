@@ -31,7 +31,16 @@ const askedSchema = v.object({
   full: v.boolean(),
   /** By kind of client, unless specified for a client. */
   trials: v.object({ ours: count, peer: count, browser: count }),
-  scenarios: v.array(v.object({ id: v.string(), delayMs: v.number(), loss: v.number() })),
+  scenarios: v.array(
+    v.object({
+      /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
+      id: v.string(),
+      /** The external round trip, half in each direction (P2, tables 1 and 2). */
+      delayMs: v.number(),
+      /** From server to client, 0 to 1 (P2, tables 3 and 4). */
+      loss: v.number(),
+    }),
+  ),
   clients: v.array(
     v.object({
       name: v.string(),
@@ -39,12 +48,14 @@ const askedSchema = v.object({
       kind: clientKindSchema,
       versions: v.record(v.string(), v.string()),
       trials: count,
-      /** Trials per turn. */
+      /** Trials per turn; the last turn may have fewer. */
       batch: count,
     }),
   ),
 });
 export type AdoptionPlan = v.InferOutput<typeof askedSchema>;
+/** One setting of the link, in which every client is measured. */
+export type Cell = Readonly<AdoptionPlan['scenarios'][number]>;
 
 const foundSchema = v.object({
   absent: v.array(v.object({ name: v.string(), title: v.string(), kind: clientKindSchema, why: v.string() })),
@@ -96,44 +107,31 @@ export interface CellResult {
   readonly crashed: Readonly<Record<string, string>>;
 }
 
-function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellResult {
-  const here = lines.filter(({ scenario }) => scenario === cell.id);
-  const trials: Record<string, readonly LabTrial[]> = {};
-  const crashed: Record<string, string> = {};
-  for (const { name } of meta.asked.clients) {
-    const own = here.filter(({ client }) => client === name);
-    const last = own.at(-1);
-    if (last?.kind === 'crash') crashed[name] = last.error;
-    const turns = own.filter((line) => line.kind === 'turn');
-    if (turns.length > 0) trials[name] = turns.flatMap((turn) => turn.trials);
-  }
-  const link = here.filter((line) => line.kind === 'turn').map((turn) => turn.link);
-  return { cell, trials, link, crashed };
+/** The results of every cell, the input for the expectations of `quick`. */
+export function collect({ meta, turns }: AdoptionRecord): CellResult[] {
+  return meta.asked.scenarios.map((cell) => {
+    const here = turns.filter(({ scenario }) => scenario === cell.id);
+    const made = here.filter((line) => line.kind === 'turn');
+    const trials = Map.groupBy(made, ({ client }) => client)
+      .entries()
+      .map(([client, own]) => [client, own.flatMap((turn) => turn.trials)] as const);
+    const last = new Map(here.map((line) => [line.client, line]));
+    const crashes = [...last.values()].filter((line) => line.kind === 'crash');
+    return {
+      cell,
+      trials: Object.fromEntries(trials),
+      link: made.map((turn) => turn.link),
+      crashed: Object.fromEntries(crashes.map(({ client, error }) => [client, error])),
+    };
+  });
 }
 
 /** How many of the requested trials are in the run's cells. */
-export function progress(recorded: AdoptionRecord): { readonly made: number; readonly asked: number } {
-  const { clients, scenarios } = recorded.meta.asked;
+export function progress({ meta, turns }: AdoptionRecord): { readonly made: number; readonly asked: number } {
+  const { clients, scenarios } = meta.asked;
   const perCell = clients.reduce((sum, { trials }) => sum + trials, 0);
-  const made = collect(recorded)
-    .flatMap(({ trials }) => Object.values(trials))
-    .reduce((sum, trials) => sum + trials.length, 0);
+  const made = turns.reduce((sum, line) => sum + (line.kind === 'turn' ? line.trials.length : 0), 0);
   return { made, asked: perCell * scenarios.length };
-}
-
-/** The results of every cell, the input for the expectations of `quick`. */
-export function collect(recorded: AdoptionRecord): CellResult[] {
-  return recorded.meta.asked.scenarios.map((cell) => cellResult(recorded, cell));
-}
-
-/** One setting of the link, in which every client is measured. */
-export interface Cell {
-  /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
-  readonly id: string;
-  /** The external round trip, half in each direction (P2, tables 1 and 2). */
-  readonly delayMs: number;
-  /** From server to client, 0 to 1 (P2, tables 3 and 4). */
-  readonly loss: number;
 }
 
 /** P2, tables 1 and 2: external round trips. */
@@ -148,12 +146,7 @@ export const CELLS: readonly Cell[] = [
 ];
 
 /** One client's share of the work in every cell. */
-interface Portion {
-  readonly name: string;
-  readonly trials: number;
-  /** Trials per turn; the last turn may have fewer. */
-  readonly batch: number;
-}
+type Portion = Pick<AdoptionPlan['clients'][number], 'name' | 'trials' | 'batch'>;
 
 interface Turn {
   readonly client: string;
@@ -167,18 +160,15 @@ interface CellPlan {
   readonly turns: readonly Turn[];
 }
 
-function turnsOf({ name, trials, batch }: Portion): Turn[] {
-  return Array.from({ length: Math.ceil(trials / batch) }, (_, number) => ({
-    client: name,
-    number,
-    trials: Math.min(batch, trials - number * batch),
-  }));
-}
-
 /** The turns of every cell in the order that the seed determines. */
 export function planRun(cells: readonly Cell[], portions: readonly Portion[], seed: number): CellPlan[] {
   const random = seededRandom(seed);
-  const all = portions.map(turnsOf);
+  const all = portions.map(({ name, trials, batch }) =>
+    Array.from(
+      { length: Math.ceil(trials / batch) },
+      (_, number): Turn => ({ client: name, number, trials: Math.min(batch, trials - number * batch) }),
+    ),
+  );
   const rounds = Math.max(0, ...all.map((turns) => turns.length));
   // A client with fewer turns than there are rounds is spread evenly instead of finishing early.
   const roundOf = ({ number }: Turn, of: number) => Math.floor(((number + 0.5) * rounds) / of);
@@ -262,19 +252,12 @@ export function estimate(clients: readonly EstimatedClient[]): Estimate {
   };
 }
 
-/** The end of the link that changes it and reports on it. */
-type Link = Pick<Peer, 'shape' | 'report'>;
-
 interface MeasuringParts {
-  readonly link: Link;
+  /** The end of the link that changes it and reports on it. */
+  readonly link: Pick<Peer, 'shape' | 'report'>;
   readonly clients: readonly Client[];
-  readonly journal: { append(line: Line): Promise<void> };
+  readonly journal: Pick<AdoptionJournal, 'append'>;
   readonly estimate: Estimate;
-}
-
-async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
-  const half = { delayMs: delayMs / 2 };
-  await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
 }
 
 /** Twice the deadline, for browsers that visit twice; a client that takes longer has hung. */
@@ -355,18 +338,19 @@ function beginCell({ link, clients, journal, estimate }: MeasuringParts, { cell,
 
 /** Measures what remains of the plan, recording each turn in the journal. Rejects with RunInterrupted. */
 export async function measure(measuring: MeasuringParts, plan: readonly CellPlan[]): Promise<void> {
+  const { link, estimate } = measuring;
   for (const [index, cellPlan] of plan.entries()) {
     const { cell, turns } = cellPlan;
     if (turns.length === 0) continue;
     const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
-    await setLink(measuring.link, cell);
+    const half = { delayMs: cell.delayMs / 2 };
+    await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: cell.loss } } });
     const run = beginCell(measuring, cellPlan);
     for (const client of run.present) {
       step.detail(`preparing ${client.name}`);
       await run.prepare(client);
     }
     for (const [done, turn] of turns.entries()) {
-      const { estimate } = measuring;
       const hereMs = estimate.turnsMs({ cell, turns: turns.slice(done) });
       const left = formatDuration(hereMs + estimate.cellsMs(plan.slice(index + 1)));
       step.detail(`${turn.client}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
