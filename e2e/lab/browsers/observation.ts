@@ -1,10 +1,9 @@
 // What a client did in one visit, from the packets on its devices and from the server's log, not from what it says: the
 // DNS queries, the connection attempts, and the request that the server answered.
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'dns-packet';
 import * as v from 'valibot';
+import { openLineChannel } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import { kindOf } from '../../origins/dns.ts';
 import { protocolOf } from '../../origins/stack.ts';
@@ -46,40 +45,23 @@ export async function startCapture(
 ): Promise<Capture> {
   requirePython();
   const child = namespace.spawn(PYTHON, [...PYTHON_FLAGS, SCRIPT, ports.join(','), ...devices]);
-  const exited = once(child, 'exit');
-  const complaints: string[] = [];
-  createInterface(child.stderr).on('line', (line) => complaints.push(line));
-  child.stdin.on('error', () => {});
-  let packets: Packet[] = [];
-  let marked: (() => void) | null = null;
-  createInterface(child.stdout).on('line', (line) => {
-    const parsed = v.parse(lineSchema, JSON.parse(line));
-    if (typeof parsed === 'object') packets.push(parsed);
-    else marked?.();
-  });
-  const ended = exited.then(() => {
-    throw new Error(`the capture has ended: ${complaints.join('\n')}`);
-  });
-  ended.catch(() => {});
-  const mark = () => {
-    const repeated = Promise.withResolvers<void>();
-    marked = repeated.resolve;
-    return Promise.race([repeated.promise, ended]);
+  const { next, send, stop } = openLineChannel('the capture', child);
+  /** What it prints before the line by which it says that it is ready, or that it has reported everything. */
+  const untilMark = async () => {
+    const packets: Packet[] = [];
+    for (;;) {
+      const line = v.parse(lineSchema, JSON.parse(await next()));
+      if (typeof line !== 'object') return packets;
+      packets.push(line);
+    }
   };
-  await mark();
+  await untilMark();
   return {
-    async take() {
-      const passed = mark();
-      child.stdin.write('0\n');
-      await passed;
-      const taken = packets;
-      packets = [];
-      return taken;
+    take() {
+      send(0);
+      return untilMark();
     },
-    async close() {
-      child.stdin.end();
-      await exited;
-    },
+    close: stop,
   };
 }
 

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
-import type { Shapes } from '../../network/link.ts';
+import type { Shape, Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
 import { figure } from '../journal.ts';
 import { observationSchema } from './observation.ts';
@@ -26,9 +26,9 @@ const HALF = { delayMs: ROUND_TRIP_MS / 2 };
 export const CLEAN: Shapes = { up: HALF, down: HALF };
 
 /** Packets of one kind reach the server late. */
-function late(apart: { transport: 'udp' | 'tcp'; family?: 6 }, byMs: number): Shapes {
-  return { up: { ...HALF, apart: { ...apart, delayMs: byMs } }, down: HALF };
-}
+const late = (apart: NonNullable<Shape['apart']>): Shapes => ({ up: { ...HALF, apart }, down: HALF });
+/** All QUIC is. */
+const lateQuic = (delayMs: number) => late({ transport: 'udp', delayMs });
 
 /**
  * `nothing`: the first visit. `visited`: the visit over a new connection after one under the same conditions.
@@ -67,10 +67,6 @@ const BOTH = { dualStack: true, altSvc: false, httpsRecord: false };
 /** QUIC is dropped on its way to the server. */
 const NO_UDP: readonly Obstacle[] = [{ transport: 'udp', effect: 'drop', port: 443 }];
 
-/** All QUIC is late by that. */
-const lateQuic = (delayMs: number): Shapes => late({ transport: 'udp' }, delayMs);
-const lateSix = (delayMs: number) => late({ transport: 'tcp', family: 6 }, delayMs);
-
 function lateAnswer(kind: 'A' | 'AAAA' | 'HTTPS'): Sweep {
   const httpsRecord = kind === 'HTTPS';
   const name = `late-${kind.toLowerCase()}`;
@@ -87,16 +83,17 @@ function lateAnswer(kind: 'A' | 'AAAA' | 'HTTPS'): Sweep {
 }
 
 function lateTransport(
-  late: 'quic' | 'ipv6',
+  what: 'quic' | 'ipv6',
   [name, title]: readonly [name: string, title: string],
   knowledge: Knowledge,
   host: Omit<Host, 'name'>,
 ): Sweep {
   return {
-    ...{ name, title, knowledge, late },
+    ...{ name, title, knowledge, late: what },
     host: (delayMs) => hostNamed(name, delayMs, host),
-    shape: (delayMs) => (late === 'quic' ? lateQuic(delayMs) : lateSix(delayMs)),
-    obstacles: late === 'quic' ? [] : NO_UDP,
+    ...(what === 'quic'
+      ? { shape: lateQuic, obstacles: [] }
+      : { shape: (delayMs) => late({ transport: 'tcp', family: 6, delayMs }), obstacles: NO_UDP }),
   };
 }
 
@@ -134,7 +131,7 @@ export interface Way {
   /** In the first visit after that QUIC is late, or broken in that visit alone, or broken from then on. */
   readonly quic: 'late' | 'broken-once' | 'broken-still';
   /** Whether the client gets another address after that visit. */
-  readonly changesAddress: boolean;
+  readonly changesAddress?: true;
   /** Visits before that: the first teaches Alt-Svc, the second uses HTTP/3. */
   readonly lessons: 1 | 2;
   /** How long visits go on, milliseconds. */
@@ -146,7 +143,6 @@ export const WAYS: readonly Way[] = [
     name: 'late-quic',
     title: 'QUIC a second late in one visit, HTTP/3 used before',
     quic: 'late',
-    changesAddress: false,
     lessons: 2,
     limitMs: { usual: 0, full: 0 },
   },
@@ -162,7 +158,6 @@ export const WAYS: readonly Way[] = [
     name: 'broken-unused',
     title: 'QUIC broken in one visit, Alt-Svc learnt and HTTP/3 never used',
     quic: 'broken-once',
-    changesAddress: false,
     lessons: 1,
     limitMs: { usual: 7 * MINUTE_MS, full: 12 * MINUTE_MS },
   },
@@ -170,7 +165,6 @@ export const WAYS: readonly Way[] = [
     name: 'broken-once',
     title: 'QUIC broken in one visit, HTTP/3 used before',
     quic: 'broken-once',
-    changesAddress: false,
     lessons: 2,
     limitMs: { usual: 12 * MINUTE_MS, full: 25 * MINUTE_MS },
   },
@@ -178,7 +172,6 @@ export const WAYS: readonly Way[] = [
     name: 'broken-still',
     title: 'QUIC broken from then on, HTTP/3 used before',
     quic: 'broken-still',
-    changesAddress: false,
     lessons: 2,
     limitMs: { usual: 12 * MINUTE_MS, full: 45 * MINUTE_MS },
   },

@@ -5,13 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../browsers/browser.ts';
-import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
 import { type HostScript, startDnsInside } from '../../origins/dns.ts';
 import { scratchIn } from '../../scratch.ts';
-import { goPublic, PUBLIC_ADDRESS } from '../clients/browsers.ts';
+import { type ColdBrowser, goPublic, PUBLIC_ADDRESS } from '../clients/browsers.ts';
 import { RunInterrupted } from '../experiment.ts';
-import { openTestbed } from '../testbed.ts';
+import { openTestbed, type Testbed } from '../testbed.ts';
 import {
   type Capture,
   connectionOf,
@@ -49,26 +48,18 @@ export interface Host {
 }
 
 /** A client under test while it runs: one browser, or our command line. */
-export interface Visitor {
-  /** Starts without history. */
-  forget(): Promise<void>;
+export interface Visitor extends Pick<ColdBrowser, 'forget' | 'part' | 'close'> {
   /** Resolves with the reason if the visit failed. */
   visit(url: string): Promise<string | undefined>;
   /** Makes the visits that teach it what the server is like. */
   learn(url: string): Promise<void>;
-  /** Closes all connections and keeps what was learnt. */
-  part(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** What a visitor needs to be started. */
-export interface VisitorHost {
+export interface VisitorHost extends Pick<Testbed, 'client' | 'caPath' | 'spki'> {
   /** Starts a program in the client's namespace that looks names up with the testbed's DNS server. */
   spawn(file: string, args: readonly string[]): ChildProcessWithoutNullStreams;
-  readonly client: Namespace;
   readonly hosts: readonly string[];
-  readonly caPath: string;
-  readonly spki: readonly string[];
   /** `address:port`. */
   readonly resolver: string;
 }

@@ -59,8 +59,6 @@ interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
   newProfile(): Promise<ColdProfile>;
 }
 
-type StartVisiting = (settings: BrowserSettings) => Promise<VisitingBrowser>;
-
 /** Runs in the page. Milliseconds from the start of the navigation. */
 function navigationTiming() {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
@@ -101,7 +99,7 @@ type Command = v.InferOutput<typeof commandSchema>;
 const replySchema = v.nullable(labTrialSchema);
 
 async function runCommands(settings: BrowserSettings): Promise<void> {
-  const running = await START[settings.browser](settings);
+  const running = await (settings.browser === 'chromium' ? startChromium : startFirefox)(settings);
   let profile: ColdProfile | null = null;
   const reply = (trial: v.InferOutput<typeof replySchema>) =>
     process.stdout.write(`${JSON.stringify(trial)}\n`);
@@ -124,7 +122,7 @@ async function runCommands(settings: BrowserSettings): Promise<void> {
 }
 
 /** A browser that makes the visits that it is told to. */
-interface ColdBrowser {
+export interface ColdBrowser {
   /** Closes the profile, if there is one, and opens another without history. */
   forget(): Promise<void>;
   visit(url: string): Promise<LabTrial>;
@@ -269,7 +267,7 @@ const originsOf = (hosts: readonly string[]) => Object.fromEntries(hosts.map((ho
  * and need no restart. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake
  * over TCP takes as many round trips; QUIC has none yet.
  */
-const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
+async function startChromium({ hosts, address, spki, dir }: BrowserSettings): Promise<VisitingBrowser> {
   const running = await launchChromium({
     userDataDir: join(dir, 'profile'),
     local: { origins: originsOf(hosts), spki, address },
@@ -292,7 +290,7 @@ const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
       };
     },
   };
-};
+}
 
 /**
  * After learning of an alternative, Firefox makes a QUIC connection to it, and uses it only once that has succeeded. It
@@ -309,7 +307,8 @@ const FIREFOX_PREFERENCES = {
 };
 
 /** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
-const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, preferences, dir }) => {
+async function startFirefox(settings: BrowserSettings): Promise<VisitingBrowser> {
+  const { hosts, address, spki, caPath, preferences, dir } = settings;
   const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
   for (const made of [home, downloads]) await mkdir(made, { recursive: true });
   const running = await launchFirefox({
@@ -341,7 +340,7 @@ const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, prefe
       };
     },
   };
-};
+}
 
 /** By the client's name. */
 export const BROWSER_CLIENTS = {
@@ -352,11 +351,6 @@ export const BROWSER_CLIENTS = {
   'firefox-he3-first': browserClient('firefox-he3', 'first'),
   'firefox-he3-second': browserClient('firefox-he3', 'second'),
 } as const;
-
-const START: Readonly<Record<BrowserKind, StartVisiting>> = {
-  chromium: startChromium,
-  firefox: startFirefox,
-};
 
 // Runs inside the namespace: reads commands line by line, and prints a reply to each.
 if (import.meta.main) await runCommands(JSON.parse(process.argv[2] ?? '') as BrowserSettings);

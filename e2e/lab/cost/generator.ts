@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import { PHOTOFINISH } from '../client.ts';
 import type { Testbed } from '../testbed.ts';
-import { type Cell, type Way, winnersOf } from './cells.ts';
+import { type Cell, winnersOf } from './cells.ts';
 import type { RunningServer } from './segment.ts';
 
 /** Moments in milliseconds from 0 up to `durationMs`; the mean gap is 1000 / `perSecond`. */
@@ -108,10 +108,6 @@ function readProbe(line: string): Outcome {
   return { startedAtMs: atMs, mode: 'part', adopted: null, ok };
 }
 
-/** Those that a way's requests are to, other than a part's. */
-const originsOf = (way: Exclude<Way, { kind: 'part' }>): readonly Winner[] =>
-  way.kind === 'near' ? ['h3'] : winnersOf(way.winner);
-
 /** An endless sequence of request lines. */
 function* linesOf({ way }: Cell, origins: RunningServer['origins'], random: Random): Iterator<string> {
   if (way.kind === 'part') for (;;) yield way.part;
@@ -134,7 +130,8 @@ export function commandOf(
     return [process.execPath, [PROBE, address, String(port), host, caPath]];
   }
   // The client warns of a pin that no race looks up, and a load with a warning does not count.
-  const pins = originsOf(cell.way).flatMap((winner) => {
+  const reached = cell.way.kind === 'near' ? (['h3'] as const) : winnersOf(cell.way.winner);
+  const pins = reached.flatMap((winner) => {
     const { host, port, address } = origins[winner];
     return ['--resolve', `${host}:${port}:${address}`];
   });
