@@ -139,6 +139,12 @@ export function processorTimeOf(pid: number): ProcessorTime {
   return time;
 }
 
+/** In both modes. Throws if the process has ended. */
+export function busyMsOf(pid: number): number {
+  const { userMs, systemMs } = processorTimeOf(pid);
+  return userMs + systemMs;
+}
+
 /** Resident memory in MiB; throws if the system does not report it. */
 export function residentMiB(pid: number): number {
   const kib = read(`/proc/${pid}/status`, (status) => /^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1]);

@@ -6,7 +6,7 @@ import { accounted } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/client.ts';
 import { startNats } from '../origins/nats.ts';
 import { manyOrigins, startOrigins } from '../origins/start.ts';
-import { processorTimeOf } from '../proc.ts';
+import { busyMsOf } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
 import { measureInStep, medianOf, publish } from './measure.ts';
 
@@ -32,11 +32,6 @@ await writeFile(list, lines);
 const server = await startNats(join(dir, 'nats'), { syncsAlways: true });
 closing.defer(() => server.stop());
 
-function serverCpuMs(): number {
-  const { userMs, systemMs } = processorTimeOf(server.pid);
-  return userMs + systemMs;
-}
-
 async function alone(): Promise<number> {
   const { cpuMs, output } = await accounted(PHOTOFINISH, ['race', '-', '--memory', 'none', ...reach], lines);
   const documents = output.trim().split('\n').length;
@@ -52,10 +47,10 @@ async function throughJetStream(): Promise<number> {
   const where = ['--survey', `bench-${surveys}`, '--server', server.url];
   const budget = ['--per-network', '1000'];
   await accounted(PHOTOFINISH, ['survey', 'load', list, ...where, ...budget]);
-  const beforeMs = serverCpuMs();
+  const beforeMs = busyMsOf(server.pid);
   const work = ['survey', 'work', '--vantage', 'here', '--drain', ...where, ...reach];
   const { cpuMs } = await accounted(PHOTOFINISH, work);
-  serverMs.push((serverCpuMs() - beforeMs) / ORIGINS);
+  serverMs.push((busyMsOf(server.pid) - beforeMs) / ORIGINS);
   const { output } = await accounted(PHOTOFINISH, ['survey', 'status', '--json', ...where]);
   const [vantage] = (JSON.parse(output) as { vantages: { done: number }[] }).vantages;
   if (vantage?.done !== ORIGINS) throw new Error(`${vantage?.done} of ${ORIGINS} origins were raced`);

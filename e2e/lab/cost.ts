@@ -10,7 +10,6 @@ import {
   cellsOf,
   OBJECTS,
   RTT_MS,
-  SERVER_TITLES,
   SERVERS,
   type SegmentRecord,
   segmentsOf,
@@ -68,7 +67,7 @@ async function find(testbed: Testbed, { seed, ...plan }: CostOptions): Promise<C
     {
       tried: TRIED,
       secondsPerTry: TRY_SECONDS + TRY_OVERHEAD_SECONDS,
-      titleOf: ({ server }) => SERVER_TITLES[server],
+      titleOf: ({ server }) => (server === 'caddy' ? 'Caddy' : 'own origin'),
       async tryLoad({ server }, perSecond) {
         const way = BASIC.naive;
         const cell = cellOf({ server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true, way });

@@ -46,19 +46,17 @@ export interface RecordSchema<Plan, Findings, Line> {
   keyOf(line: Line): string | null;
 }
 
-const machineSchema = v.object({
-  cpu: v.string(),
-  cores: count,
-  memoryGiB: count,
-  system: v.string(),
-  versions: v.record(v.string(), v.string()),
-});
-
 const metaSchema = v.object({
   schema: v.literal(SCHEMA),
   experiment: v.string(),
   startedAtMs: v.number(),
-  machine: machineSchema,
+  machine: v.object({
+    cpu: v.string(),
+    cores: count,
+    memoryGiB: count,
+    system: v.string(),
+    versions: v.record(v.string(), v.string()),
+  }),
   seed: count,
   /** Of the checkout, with `-dirty` and a digest of the changes if files are modified; null outside a checkout. */
   commit: v.nullable(v.string()),
@@ -66,16 +64,13 @@ const metaSchema = v.object({
   build: v.string(),
 });
 
-/** What must be equal for turns to belong to one run. */
-export interface Identity<Plan>
-  extends Pick<v.InferOutput<typeof metaSchema>, 'machine' | 'seed' | 'commit' | 'build'> {
-  readonly asked: Plan;
-}
-
 export interface Meta<Plan, Findings> extends v.InferOutput<typeof metaSchema> {
   readonly asked: Plan;
   readonly found: Findings;
 }
+
+/** What must be equal for turns to belong to one run. */
+export type Identity<Plan> = Pick<Meta<Plan, unknown>, 'machine' | 'seed' | 'commit' | 'build' | 'asked'>;
 
 export interface ExperimentRecord<Plan, Findings, Line> {
   readonly meta: Meta<Plan, Findings>;
@@ -174,13 +169,7 @@ async function setAside(dir: string, startedAtMs: number): Promise<string> {
   return name(nth);
 }
 
-export interface OpenJournal<Plan, Findings, Line> {
-  readonly journal: Journal<Plan, Findings, Line>;
-  /** Where an earlier run that could not be resumed was moved, and why. */
-  readonly aside: { readonly dir: string; readonly because: string } | null;
-}
-
-export interface JournalOptions<Plan, Findings> {
+interface JournalOptions<Plan, Findings> {
   readonly identity: Identity<Plan>;
   readonly startedAtMs: number;
   /** Whether to start a new record in any case. */
@@ -197,7 +186,11 @@ export async function openJournal<Plan extends object, Findings, Line>(
   dir: string,
   schema: RecordSchema<Plan, Findings, Line>,
   { identity, startedAtMs, fresh, find }: JournalOptions<Plan, Findings>,
-): Promise<OpenJournal<Plan, Findings, Line>> {
+): Promise<{
+  readonly journal: Journal<Plan, Findings, Line>;
+  /** Where an earlier run that could not be resumed was moved, and why. */
+  readonly aside: { readonly dir: string; readonly because: string } | null;
+}> {
   await mkdir(dir, { recursive: true });
   const trials = join(dir, TRIALS);
   const journal = ({

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { type Direction, netemUnavailable, type Shape, startEcho } from '../network/link.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
-import { processorTimeOf } from '../proc.ts';
+import { busyMsOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, readSeed, runExperiment } from './experiment.ts';
 import { directionReportSchema, figure, type Journal, type RecordSchema } from './journal.ts';
@@ -192,18 +192,14 @@ async function measureCpu(
   linkPid: number,
   asked: Pick<CpuLine, 'kind' | 'packetsPerSecond'>,
 ): Promise<CpuLine> {
-  const usedSoFarMs = () => {
-    const { userMs, systemMs } = processorTimeOf(linkPid);
-    return userMs + systemMs;
-  };
   await server.shape({ up: { delayMs: 25 } });
-  const usedBefore = usedSoFarMs();
+  const usedBefore = busyMsOf(linkPid);
   const perSecond = asked.packetsPerSecond;
   const datagrams = Math.round((perSecond * CPU_SPAN_MS) / 1000);
   const stream = { address: server.ipv4, datagrams, bytes: PAYLOAD_BYTES, perSecond };
   if (datagrams > 0) await sendStream(client, server, stream, 25);
   else await sleep(CPU_SPAN_MS);
-  const usedMs = usedSoFarMs() - usedBefore;
+  const usedMs = busyMsOf(linkPid) - usedBefore;
   await server.shape({ up: BARE });
   return { ...asked, usedMs, spanMs: CPU_SPAN_MS };
 }

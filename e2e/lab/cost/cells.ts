@@ -10,7 +10,6 @@ import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;
 export type ServerName = (typeof SERVERS)[number];
-export const SERVER_TITLES: Readonly<Record<ServerName, string>> = { caddy: 'Caddy', own: 'own origin' };
 
 /** P1's objects. */
 export const OBJECTS = [1024, 35_840] as const;
