@@ -50,9 +50,9 @@ def read(folder):
 def _plain(value):
     """For JSON, which has neither infinity nor NaN: None represents an end that an interval does not have."""
     if is_dataclass(value):
-        return _plain(asdict(value))
+        value = asdict(value)
     if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
+        value = value._asdict()
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -118,14 +118,7 @@ def _link(meta, lines):
     return [], [*map(format_result_table, tables)], {"tables": tables}, {}, link.page(meta, tables)
 
 
-EXPERIMENTS = {
-    "adoption": _adoption,
-    "browsers": _browsers,
-    "cost": _cost,
-    "link": _link,
-    "p1": _p1,
-    "paths": _paths,
-}
+EXPERIMENTS = {"adoption": _adoption, "browsers": _browsers, "cost": _cost, "link": _link, "p1": _p1, "paths": _paths}
 
 
 def report(folder):

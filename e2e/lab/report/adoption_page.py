@@ -139,10 +139,7 @@ def page(run, rows):
             run.meta,
             versions_of(run.meta["machine"]["versions"], *(client["versions"] for client in run.clients)),
             *served(run.asked),
-            (
-                "Trials in a scenario",
-                f"ours {trials['ours']}, peers {trials['peer']}, browsers {trials['browser']}",
-            ),
+            ("Trials in a scenario", f"ours {trials['ours']}, peers {trials['peer']}, browsers {trials['browser']}"),
             ("Hypotheses", "judged (--full)" if run.asked["full"] else "trends only"),
         ),
         rows=rows,

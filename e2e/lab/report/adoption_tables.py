@@ -103,12 +103,10 @@ def tables(run):
 
 def missing_clients(run):
     """One line for each client missing from the tables, wholly, partly or with fewer trials, with the reason."""
+    order = [each["id"] for each in run.asked["scenarios"]]
     crashed = [
         f"{name}: crashed in {scenario} after {len(run.trials_of(scenario, name))} trials: {error}"
-        for (scenario, name), error in sorted(
-            run.crashed.items(),
-            key=lambda item: [each["id"] for each in run.asked["scenarios"]].index(item[0][0]),
-        )
+        for (scenario, name), error in sorted(run.crashed.items(), key=lambda item: order.index(item[0][0]))
     ]
     return [*(f"{each['title']}: {each['why']}" for each in run.absent), *crashed]
 

@@ -41,26 +41,19 @@ def returned(visits):
     return next((visit for visit in visits[1:] if _protocol(visit) == "h3"), None)
 
 
-def before(visits, visit):
-    """The last visit before that one: what happened, happened after it."""
-    return visits[visits.index(visit) - 1]
-
-
 def _between(visits, visit):
     """Something that a visit showed happened between the previous visit and this one."""
-    return NONE if visit is None else f"{_seconds(before(visits, visit))} to {_seconds(visit)}"
+    return NONE if visit is None else f"{_seconds(visits[visits.index(visit) - 1])} to {_seconds(visit)}"
 
 
 def _row(client, turns):
-    first = [tries(visits)[0] if tries(visits) else None for visits in turns]
-    last = [visits[-1] for visits in turns]
     return [
         client["version"],
         "; ".join(_protocol(visits[0]) for visits in turns),
-        "; ".join(_between(visits, visit) for visits, visit in zip(turns, first)),
+        "; ".join(_between(visits, next(iter(tries(visits)), None)) for visits in turns),
         "; ".join(", ".join(_seconds(visit) for visit in tries(visits)) or NONE for visits in turns),
         "; ".join(_between(visits, returned(visits)) for visits in turns),
-        "; ".join(_seconds(visit) for visit in last),
+        "; ".join(_seconds(visits[-1]) for visits in turns),
     ]
 
 

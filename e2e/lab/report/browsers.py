@@ -11,19 +11,11 @@ from .tables import NONE, Column, Row, Table, right
 
 ANSWERS = ("A", "AAAA", "HTTPS")
 # What a client does that waits for the late one, as a heading.
-WAITS = {
-    "quic": "used HTTP/3",
-    "ipv6": "used IPv6",
-    "A": "awaited the answer",
-    "AAAA": "awaited the answer",
-    "HTTPS": "awaited the answer",
-}
+WAITS = {"quic": "used HTTP/3", "ipv6": "used IPv6", **dict.fromkeys(ANSWERS, "awaited the answer")}
 GAPS = {
     "quic": "TCP after QUIC, ms",
     "ipv6": "IPv4 after IPv6, ms",
-    "A": "first attempt without it, ms",
-    "AAAA": "first attempt without it, ms",
-    "HTTPS": "first attempt without it, ms",
+    **dict.fromkeys(ANSWERS, "first attempt without it, ms"),
 }
 
 
@@ -179,21 +171,13 @@ def figures(run):
     ]
 
 
-def share(count):
-    """In percent, with its interval."""
-    return wilson(*count).scaled(100)
-
-
-WIDTH = 1056
-
-
 def _figure(run, sweep, signs):
     cells = run.of(sweep)
     delays = run.asked["delaysMs"]
     series = [
         (
             signs[cell.client["name"]],
-            [share(cell.waits[delay]) if delay in cell.waits else None for delay in delays],
+            [wilson(*cell.waits[delay]).scaled(100) if delay in cell.waits else None for delay in delays],
         )
         for cell in cells
     ]
@@ -206,7 +190,6 @@ def _figure(run, sweep, signs):
         series,
         ticks=list(range(0, 101, 20)),
         unit="%",
-        width=WIDTH,
     )
     legend = [(plots.legend(signs[cell.client["name"]], f"{name}-of-{cell.client['name']}"), cell.client["title"]) for cell in cells]
     return Figure(sweep["title"], "Shares of all visits with 95 % Wilson intervals.", [drawing], legend)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimates import median, percentile
 from .hypotheses import fixed, format_number
-from .load import BYTES_PER_MIB, cached, driven_text, figure_text, kernel_bytes, spread_text
+from .load import BYTES_PER_MIB, cached, driven_text, figure_text, kernel_bytes, spread_of, spread_text
 from .tables import NONE, Column, Row, Table, right
 
 SERVERS = {"caddy": "Caddy", "own": "own origin"}
@@ -64,9 +63,7 @@ class Summary:
         return np.array([value for value in found if value is not None], float)
 
     def spread(self, figure):
-        """Median, 10th and 90th percentile; None without samples."""
-        values = self.values(figure)
-        return (median(values), percentile(values, 0.1), percentile(values, 0.9)) if len(values) else None
+        return spread_of(self.values(figure))
 
 
 class Run:

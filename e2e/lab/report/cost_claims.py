@@ -209,8 +209,7 @@ def _memory_rows(group, random):
 
 def hypotheses(run):
     """Every claim for every server and object at its highest load. All share one random stream, in this order."""
-    seconds = run.asked["seconds"]
-    unjudged = too_few(seconds)
+    unjudged = too_few(run.asked["seconds"])
     random = Mulberry32(run.meta["seed"])
     claims = []
     for group in map(_Group, run.groups):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
 from .estimates import Estimate
-from .tables import Column, format_table
+from .tables import Column, format_table, right
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,8 @@ def format_verdict(row):
 
 COLUMNS = [
     Column("claim"),
-    Column("goal", right=True),
-    Column("measured", right=True),
-    Column("95 % interval", right=True),
-    Column("anchor"),
-    Column("verdict"),
-    Column("note"),
+    *right("goal", "measured", "95 % interval"),
+    *map(Column, ("anchor", "verdict", "note")),
 ]
 
 

@@ -13,8 +13,8 @@ def spread(values):
     return {"median": percentile(values, 0.5), "p99": percentile(values, 0.99), "max": percentile(values, 1)}
 
 
-def _spread_cells(found, scale=1):
-    return [NONE] * 3 if found is None else [fixed(found[key] / scale, 3) for key in ("median", "p99", "max")]
+def _spread_cells(found, scale=1, digits=3):
+    return [NONE] * 3 if found is None else [fixed(found[key] / scale, digits) for key in ("median", "p99", "max")]
 
 
 def asked_share(loss):
@@ -22,8 +22,7 @@ def asked_share(loss):
     if loss["kind"] == "independent":
         return loss["share"]
     both = loss["enter"] + loss["leave"]
-    inside = loss["enter"] / both if both else 0
-    return inside * loss.get("shareInside", 1) + (1 - inside) * loss.get("shareOutside", 0)
+    return loss["enter"] / both if both else 0
 
 
 def _independent_ones(loss, packets):
@@ -230,15 +229,15 @@ def link_table(rows):
     """The emulator's behaviour in the meantime."""
 
     def cells(row):
-        got, late = row["gotLoss"], row["lateUs"]
+        got = row["gotLoss"]
         return [
-            "client to server" if row["direction"] == "up" else "server to client",
+            WAYS[row["direction"]],
             str(row["packets"]),
             fixed(row["askedDelayMs"], 1),
             NONE if row["shortestMs"] is None else fixed(row["shortestMs"], 2),
             _percent(row["askedLoss"]),
             *([NONE] * 2 if got is None else [_percent(got["value"]), f"{_percent(got['low'])} to {_percent(got['high'])}"]),
-            *([NONE] * 3 if late is None else [fixed(late[key] / 1000, 2) for key in ("median", "p99", "max")]),
+            *_spread_cells(row["lateUs"], 1000, 2),
         ]
 
     return Table(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .estimates import median, percentile
 from .hypotheses import format_number, significant
 from .tables import NONE
 
@@ -74,6 +75,11 @@ def r_squared(x, y, noise=0.0):
 def shapeless(measured):
     """Why an R² is not judged; empty if it is."""
     return "the cells differ no more than their noise" if measured is not None and measured.low == 0 else ""
+
+
+def spread_of(values):
+    """Median, 10th and 90th percentile; None without values."""
+    return (median(values), percentile(values, 0.1), percentile(values, 0.9)) if len(values) else None
 
 
 def figure_text(value):

@@ -1,12 +1,13 @@
 """A run of `p1`: cells from turns. The cells of a group took turns of seconds in the same rounds, so that comparisons are
 of rounds, not of pooled samples: what slows a whole round down cancels out. Its tables, and every turn as rows."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
-from .estimates import RESAMPLES, bootstrapped, exactly, median, percentile
-from .load import BYTES_PER_MIB, cached, driven_text, kernel_bytes, spread_text, suffices
+from .estimates import RESAMPLES, bootstrapped, exactly
+from .load import BYTES_PER_MIB, cached, driven_text, kernel_bytes, spread_of, spread_text, suffices
 from .tables import NONE, Column, Row, Table, right
 
 WINNERS = {"tcp": "TCP wins", "sctp": "SCTP wins", "half": "half and half"}
@@ -21,24 +22,16 @@ def _per_request(key):
     return lambda line: line["trials"][0][key] / line["trials"][0]["requests"]
 
 
-def _of_sample(key):
-    return lambda line: line["trials"][0][key]
-
-
 def _median_of(times):
     return lambda line: line["load"][times] and line["load"][times]["median"]
 
 
 # The figures of a turn; None if unavailable.
 FIGURES = {
-    "serverMs": _per_request("serverMs"),
-    "serverUserMs": _per_request("serverUserMs"),
-    "serverSystemMs": _per_request("serverSystemMs"),
-    "linkMs": _per_request("linkMs"),
-    "serverPssBytes": _of_sample("serverPssBytes"),
+    **{key: _per_request(key) for key in ("serverMs", "serverUserMs", "serverSystemMs", "linkMs")},
+    "serverPssBytes": lambda line: line["trials"][0]["serverPssBytes"],
     "networkBytes": lambda line: kernel_bytes(line["trials"][0]),
-    "establishedMs": _median_of("establishedMs"),
-    "doneMs": _median_of("doneMs"),
+    **{key: _median_of(key) for key in ("establishedMs", "doneMs")},
 }
 
 
@@ -59,9 +52,7 @@ class Summary:
         return {nth: value for nth, value in found if value is not None}
 
     def spread(self, figure):
-        """Median, 10th and 90th percentile of the turns; None without any."""
-        values = list(self.by_round(figure).values())
-        return (median(values), percentile(values, 0.1), percentile(values, 0.9)) if values else None
+        return spread_of(list(self.by_round(figure).values()))
 
 
 def in_common(summaries, figure):
@@ -102,14 +93,12 @@ class Group:
 class Run:
     def __init__(self, meta, lines):
         self.meta, self.asked, self.found = meta, meta["asked"], meta["found"]
-        by_cell = {}
-        for line in lines:
-            by_cell.setdefault(line["scenario"], []).append(line)
-        self.summaries = [Summary(cell, by_cell.get(cell["id"], [])) for cell in self.found["scenarios"]]
-        groups = {}
+        self.summaries = [
+            Summary(cell, [line for line in lines if line["scenario"] == cell["id"]]) for cell in self.found["scenarios"]
+        ]
+        groups = defaultdict(list)
         for summary in self.summaries:
-            key = tuple(summary.cell[name] for name in ("objectBytes", "security", "perSecond"))
-            groups.setdefault(key, []).append(summary)
+            groups[tuple(summary.cell[name] for name in ("objectBytes", "security", "perSecond"))].append(summary)
         self.groups = [Group(own) for own in groups.values()]
 
     @property
@@ -134,17 +123,12 @@ def _title(way):
     return f"race, {WINNERS[winner]}" if share == 0 else f"{100 * share:g} % hits, {WINNERS[winner]}"
 
 
-def _driven_text(summary):
-    # The reasons contain figures, which differ from turn to turn.
-    return driven_text("turns", summary.turns, summary.driven, most_reasons=2)
-
-
 def _winners_text(summary):
-    counts = {}
+    counts = Counter()
     for turn in summary.driven:
         for each in turn["load"]["winners"]:
-            counts[each["transport"]] = counts.get(each["transport"], 0) + each["all"]
-    total = sum(counts.values())
+            counts[each["transport"]] += each["all"]
+    total = counts.total()
     return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts.items()) if total else NONE
 
 
@@ -203,7 +187,11 @@ def tables(run):
             title="Who won, and whether the generator kept its schedule",
             caption="Turns that were not driven are in no other table.",
             columns=[*where, Column("winners"), Column("driven")],
-            rows=[*rows(lambda summary: [_winners_text(summary), _driven_text(summary)]), *undriven],
+            # The reasons contain figures, which differ from turn to turn.
+            rows=[
+                *rows(lambda each: [_winners_text(each), driven_text("turns", each.turns, each.driven, most_reasons=2)]),
+                *undriven,
+            ],
         ),
     ]
 

@@ -163,8 +163,7 @@ def _beyond_rows(group, random):
 def hypotheses(run):
     """Every claim, of each object and security at its highest load; the race also at the others. All share one random
     stream, in this order."""
-    seconds = run.asked["seconds"]
-    unjudged = too_few(seconds)
+    unjudged = too_few(run.asked["seconds"])
     random = Mulberry32(run.meta["seed"])
     claims = []
     for group in run.groups:

@@ -75,13 +75,11 @@ class Page:
     @property
     def counts(self):
         """How many hypotheses hold, are missed, and cannot be judged: the page's headline."""
-        kinds = [
-            (("holds", "holds, whole interval"), "✓ hold"),
-            (("MISSED",), "✗ missed"),
-            (("not judged",), "○ not judged"),
-            (("not measured",), "– not measured"),
+        kinds = {"holds": "hold", "MISSED": "missed", "not judged": "not judged", "not measured": "not measured"}
+        return [
+            (sum(row.verdict.startswith(verdict) for row in self.rows), f"{SIGNS[verdict]} {words}")
+            for verdict, words in kinds.items()
         ]
-        return [(sum(row.verdict in verdicts for row in self.rows), words) for verdicts, words in kinds]
 
 
 def _groups(rows):

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 
@@ -107,10 +108,10 @@ PUBLISHED = {**sign("unknown", 0), "marker": "x"}
 
 def signs(clients):
     """The sign of each client by name, including `paper`; a client is its name and its kind."""
-    seen, found = {}, {"paper": PUBLISHED}
+    seen, found = Counter(), {"paper": PUBLISHED}
     for name, kind in clients:
-        found[name] = sign(MARKS[kind], seen.get(kind, 0))
-        seen[kind] = seen.get(kind, 0) + 1
+        found[name] = sign(MARKS[kind], seen[kind])
+        seen[kind] += 1
     return found
 
 
@@ -220,10 +221,7 @@ def strips(name, description, rows, start, end, label, *, width=1056):
         elif len(values) + failed == 0:
             told = "not told"
         else:
-            bins = {}
-            for value in values:
-                bin = math.floor(math.log(min(max(value, start), end) / start, step))
-                bins[bin] = bins.get(bin, 0) + 1
+            bins = Counter(math.floor(math.log(min(max(value, start), end) / start, step)) for value in values)
             for bin, count in bins.items():
                 # Heights are proportional to the square root, so that one trial in a thousand is visible.
                 half = max(0.07, 0.41 * math.sqrt(count / max(bins.values())))
