@@ -19,8 +19,6 @@ const OWNER_FILE = 'owner.pid';
 const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 25;
 
-export type OwnServer = Awaited<ReturnType<typeof startServer>>;
-
 /** The program on PATH, or where `go install` puts it; null if there is none. */
 function findServer(): string | null {
   const directories = [...(process.env.PATH ?? '').split(delimiter), join(homedir(), 'go/bin')];

@@ -209,7 +209,7 @@ test('what was left waits for its own message, while an earlier batch is being s
       recordLeft: async ({ seq }: TimingBatch) => order.push(`left ${seq}`),
     }),
     knownDocuments: async () => ({ hasAccess: async () => true }),
-    recordable: { batchArrived: () => void (arrivals += 1), mayRecord: () => true },
+    recordable: { batchArrived: () => arrivals++, mayRecord: () => true },
     completed: async (batch: TimingBatch) => batch,
     onTrouble: () => {},
   } as unknown as BatchQueueDeps);
