@@ -129,8 +129,8 @@ function creatorsQueue(): typeof shared.photofinishQueue | null {
 const blank = BROWSER === 'chromium' && location.href.startsWith('about:blank');
 const inherited = blank ? creatorsQueue() : null;
 /**
- * A `javascript:` URL wrote it, so that its requests are attributed to another document too, or its creator cannot report
- * them. Of one that was navigated to, only a page of another origin before it is not named.
+ * Reports nothing: the script of a URL wrote it, so that its requests are attributed to another document too, or its
+ * creator cannot report them. A document navigated to names the one before it, unless that was of another origin.
  */
 const silent = blank && inherited === null && !navigation.activation?.from;
 const queue =
