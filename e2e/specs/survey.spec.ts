@@ -297,8 +297,10 @@ test('a list becomes an archive, Parquet and a page with one server that ends wi
   const reach = reachLocal(local.caPath, [both, h2only]);
   const env = withServer();
   const first = await runCommand(PHOTOFINISH, [...args, ...reach], { env });
-  expect(first.stderr).toMatch(/^photofinish: bad-origin: line 3: /);
-  expect(first.code).toBe(0);
+  expect(first.stderr).toMatch(
+    /^photofinish: bad-origin: line 3: .*\nphotofinish: bad-line: 1 line could not be read\n$/,
+  );
+  expect(first.code).toBe(1);
   expect(first.stdout).toContain('2 measured');
   const { vantages, files } = await exported(out, join(dir, 'parquet'));
   expect(vantages).toMatchObject([{ vantage: 'here', measured: 2, missing: 0, blocksUdp: false }]);

@@ -137,8 +137,11 @@ function sameSurvey(one: Survey, other: Survey): boolean {
   return key(one) === key(other);
 }
 
-/** Loads a list onto the server as a survey, or resumes an interrupted load. Throws a Complaint. */
-async function load(context: SurveyContext, path: string): Promise<void> {
+/**
+ * Loads a list onto the server as a survey, or resumes an interrupted load; returns how many lines could not be read.
+ * Throws a Complaint.
+ */
+async function load(context: SurveyContext, path: string): Promise<number> {
   const { command, terminal, connection, names, signal } = context;
   const lines = await openList(path);
   try {
@@ -168,9 +171,16 @@ async function load(context: SurveyContext, path: string): Promise<void> {
       parts.push(`${plural(repeated.size, 'line repeats', 'lines repeat')} an earlier one`);
     if (badLines > 0) parts.push(`${plural(badLines, 'line')} could not be read`);
     terminal.result(parts.join('; '));
+    return badLines;
   } finally {
     await lines.close();
   }
+}
+
+/** Throws a Complaint if there are any: everything else is done. */
+function refuseBadLines(badLines: number, { signal }: SurveyContext): void {
+  if (badLines === 0 || signal.aborted) return;
+  throw new Complaint('bad-line', `${plural(badLines, 'line')} could not be read`, EXIT_FAILED);
 }
 
 /** Races as a worker of a vantage point until interrupted or drained; returns how many results it stored. */
@@ -275,7 +285,7 @@ export async function onServer(
   const { command } = context;
   switch (action) {
     case 'load':
-      return load(context, onlyArgument(command, 'LIST'));
+      return refuseBadLines(await load(context, onlyArgument(command, 'LIST')), context);
     case 'work': {
       const { vantage, drain } = command;
       if (vantage === null)
@@ -303,7 +313,7 @@ export async function onServer(
 
 /** Loads, works and collects on this machine, with a server of its own that it stops at the end. */
 export async function run(context: SurveyContext, list: string, out: string): Promise<void> {
-  await load(context, list);
+  const badLines = await load(context, list);
   const stop = new AbortController();
   const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
   let worked = false;
@@ -330,6 +340,7 @@ export async function run(context: SurveyContext, list: string, out: string): Pr
   context.terminal.result(
     `${measured} measured; the archive is ${out}: "${commandLine('survey', 'report', out)}" writes a page about it`,
   );
+  refuseBadLines(badLines, context);
 }
 
 const MONITOR_TIMEOUT_MS = 5000;
