@@ -17,7 +17,12 @@ export interface NatsOptions {
   /** Whether every message is on the disk before it is acknowledged; default: by the server's own default, later. */
   readonly syncsAlways?: boolean;
   /** The only user; default: no authentication. */
-  readonly user?: { readonly name: string; readonly password: string };
+  readonly user?: {
+    readonly name: string;
+    readonly password: string;
+    /** Subjects that it may not publish to; default: none. */
+    readonly denied?: readonly string[];
+  };
   /** Certificate and key, PEM; default: there is no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -33,7 +38,10 @@ export interface RunningNats extends RunningProgram {
 
 function configOf(dir: string, store: string, { syncsAlways = false, user, tls }: NatsOptions): string {
   const quoted = (text: string) => JSON.stringify(text);
-  const login = user && `user: ${quoted(user.name)}, password: ${quoted(user.password)}`;
+  const denied = (user?.denied ?? []).map(quoted).join(', ');
+  const login =
+    user &&
+    `users: [{ user: ${quoted(user.name)}, password: ${quoted(user.password)}, permissions: { publish: { deny: [${denied}] } } }]`;
   return `listen: "${LISTEN}"
 http: "${LISTEN}"
 ports_file_dir: ${quoted(dir)}

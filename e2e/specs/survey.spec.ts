@@ -483,6 +483,43 @@ test('a server with a password refuses, accepts orders, and is examined', async 
   }
 });
 
+test('what the permissions of a user deny is named as that, also where nothing waits for an answer', async ({
+  dir,
+}) => {
+  const denied = ['survey.other.todo.*', '$JS.API.CONSUMER.MSG.NEXT.>'];
+  const user = { name: 'survey', password: 'secret', denied };
+  const server = await startNats(join(dir, 'nats'), { user });
+  try {
+    const where = ['--server', `nats://survey:secret@127.0.0.1:${new URL(server.url).port}`];
+    const list = join(dir, 'list.txt');
+    await writeFile(list, 'a.test\nnot an origin\n');
+    const load = (survey: string) =>
+      runCommand(PHOTOFINISH, ['survey', 'load', list, '--survey', survey, ...where]);
+    const refused = await load('other');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /\nphotofinish: no-server: the server refuses: its permissions do not let this user publish to "survey\.other\.todo\.\d+"; [^\n]*\n$/,
+    );
+    const loaded = await load('survey');
+    expect(loaded.code).toBe(1);
+    expect(loaded.stdout).toContain('1 of 1 job loaded');
+    expect(loaded.stderr).toMatch(/\nphotofinish: bad-line: 1 line could not be read\n$/);
+    const words = ['survey', 'work', '--vantage', 'here', ...where];
+    const worker = restartable('worker', () => spawn(process.execPath, [CLI, ...words], { stdio: 'pipe' }));
+    try {
+      await expect
+        .poll(() => worker.output())
+        .toContain(
+          'no-server: the server refuses: its permissions do not let this user publish to "$JS.API.CONSUMER.MSG.NEXT.survey-',
+        );
+    } finally {
+      await worker.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -1,7 +1,7 @@
 // `photofinish survey`: connects to a server, or starts one of its own, runs an action there, and says what failed.
 import { join } from 'node:path';
 import { isOfFiles } from '../survey/archive.ts';
-import { connectTo, reasonOf, type ServerOptions, tellRefusals } from '../survey/connect.ts';
+import { connectTo, denialOf, reasonOf, type ServerOptions, tellRefusals } from '../survey/connect.ts';
 import { errors, JetStreamApiError, jetstreamManager } from '../survey/nats.ts';
 import { startServer } from '../survey/nats-server.ts';
 import { causeOf, namesOf } from '../survey/streams.ts';
@@ -61,6 +61,10 @@ async function runHere(command: SurveyCommand, terminal: Terminal, stop: AbortCo
 
 /** What a disk or the server refuses, for example because it is full, is for the user to fix; nothing is lost. */
 function asComplaint(error: unknown): unknown {
+  if (denialOf(error) !== null) {
+    const text = `${reasonOf(error)}; it keeps what it has; run the command again to continue when they do`;
+    return new Complaint('no-server', text, EXIT_FAILED);
+  }
   if (error instanceof JetStreamApiError) {
     const text = `the server refused: ${reasonOf(error)}; it keeps what it has; run the command again to continue`;
     return new Complaint('no-server', text, EXIT_FAILED);

@@ -189,8 +189,18 @@ export function isFull(error: unknown): boolean {
   return /no space left/i.test((error as Error).message);
 }
 
+/** What the server's permissions deny this user, or null. The client wraps it if it answers a request. */
+export function denialOf(error: unknown): string | null {
+  const cause = error instanceof errors.RequestError ? error.cause : error;
+  if (!(cause instanceof errors.PermissionViolationError)) return null;
+  const { operation, subject } = cause;
+  return `its permissions do not let this user ${operation === 'publish' ? 'publish' : 'subscribe'} to "${subject}"`;
+}
+
 /** Why the server failed a request, and what to do about it. */
 export function reasonOf(error: unknown): string {
+  const denial = denialOf(error);
+  if (denial !== null) return `the server refuses: ${denial}`;
   const { message } = error as Error;
   return isFull(error) ? `the server's disk is full: ${message}; make room and restart the server` : message;
 }
@@ -220,9 +230,13 @@ export class Troubles {
   }
 }
 
+/** To what the client publishes without a request that would fail. */
+const WITHOUT_REQUEST = /^\$JS\.(?:ACK|FC|API\.CONSUMER\.MSG\.NEXT)\./;
+
 /**
  * Says that the server refuses the credentials of a connection that is made again, for example because they have expired:
- * to whoever waits for it that is only a server that is away. Until the connection ends.
+ * to whoever waits for it that is only a server that is away. And says once what the server denies, of each kind, where
+ * it would only look like silence. Until the connection ends.
  */
 export async function tellRefusals(
   connection: Pick<NatsConnection, 'status'>,
@@ -230,8 +244,15 @@ export async function tellRefusals(
 ): Promise<void> {
   const what = 'the server cannot be connected to again';
   const troubles = new Troubles(log);
+  const denied = new Set<string>();
   for await (const status of connection.status())
     if (status.type === 'reconnect') troubles.over(what);
-    else if (status.type === 'error' && isRefusal(status.error))
-      troubles.begun(what, new Error(why(status.error, ON_COMMAND_LINE)));
+    else if (status.type !== 'error') continue;
+    else if (isRefusal(status.error)) troubles.begun(what, new Error(why(status.error, ON_COMMAND_LINE)));
+    else if (status.error instanceof errors.PermissionViolationError) {
+      const [kind] = WITHOUT_REQUEST.exec(status.error.subject) ?? [];
+      if (kind === undefined || denied.has(kind)) continue;
+      denied.add(kind);
+      log(reasonOf(status.error));
+    }
 }
