@@ -42,6 +42,16 @@ FIGURES = {
 }
 
 
+def _informative(segment):
+    """Samples without a request carry no information."""
+    return [sample for sample in segment["trials"] if sample["requests"] > 0]
+
+
+def _figures(figure, samples):
+    found = map(FIGURES[figure], samples)
+    return np.array([value for value in found if value is not None], float)
+
+
 @dataclass(frozen=True)
 class Summary:
     """All driven segments of a cell, pooled."""
@@ -55,12 +65,15 @@ class Summary:
 
     @property
     def samples(self):
-        """Samples without a request carry no information."""
-        return [sample for segment in self.driven for sample in segment["trials"] if sample["requests"] > 0]
+        return [sample for segment in self.driven for sample in _informative(segment)]
 
     def values(self, figure):
-        found = map(FIGURES[figure], self.samples)
-        return np.array([value for value in found if value is not None], float)
+        return _figures(figure, self.samples)
+
+    def segment_means(self, figure):
+        """Of the driven segments; those without the figure are left out."""
+        found = (_figures(figure, _informative(segment)) for segment in self.driven)
+        return np.array([values.mean() for values in found if len(values) > 0], float)
 
     def spread(self, figure):
         return spread_of(self.values(figure))

@@ -30,11 +30,13 @@ class _Group:
         self.title = group_title(summaries[0].cell)
 
     def values(self, way, figure="serverMs", post_quantum=True):
-        """Nothing if the load was driven in too little of the cell."""
+        """The means of segments, which are what is resampled: the samples of one are not independent of each other.
+        Nothing if the load was driven in too little of the cell, or in a single segment."""
         for summary in self.cells:
             if summary.cell["way"] == way and summary.cell["postQuantum"] == post_quantum:
-                enough = suffices(len(summary.driven), len(summary.segments))
-                return summary.values(figure) if enough else np.array([])
+                means = summary.segment_means(figure)
+                enough = suffices(len(summary.driven), len(summary.segments)) and len(means) > 1
+                return means if enough else np.array([])
         return np.array([])
 
 

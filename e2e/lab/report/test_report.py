@@ -300,6 +300,21 @@ class SecondHandshake(unittest.TestCase):
         self.assertGreater(vague.high, cost_claims.P1_NAIVE_EXTRA[1024])
         self.assertLess(vague.low, known.low)
 
+    def test_samples_of_one_segment_are_no_independent_ones(self):
+        def values(*segments):
+            cell = {"perSecond": 1, "server": "own", "objectBytes": 1024, "way": cost.NAIVE, "postQuantum": True}
+            lines = [
+                {
+                    "drive": {"why": []},
+                    "trials": [{"requests": 1, "server": {"userMs": ms, "systemMs": 0}} for ms in segment],
+                }
+                for segment in segments
+            ]
+            return list(cost_claims._Group([cost.Summary(cell, lines)]).values(cost.NAIVE))
+
+        self.assertEqual(values([1, 1, 2, 2], [3, 5]), [1.5, 4])
+        self.assertEqual(values([1, 2, 3]), [])
+
     def test_it_needs_no_race(self):
         handshake, without = self.rows([1.2, 1.2], [0.2, 0.2], naive=[])
         self.assertAlmostEqual(handshake.value, 1)
