@@ -119,6 +119,11 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   return kind !== 'public' || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
+/** Whether packets to a host need not leave the local network; null: no address is known. */
+export function isNear(addresses: readonly string[]): boolean | null {
+  return addresses.length === 0 ? null : addresses.every((each) => classifyAddress(each) !== 'public');
+}
+
 export interface AddressPolicy {
   /** Why nothing may be sent to an address; null: it may. `nat64Prefix`: the network's own. */
   refusal(address: string, nat64Prefix?: string | null): AttemptError | null;

@@ -8,7 +8,7 @@ import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/
 import { countHosts, type Witness } from '@photofinish/shared/verdict/evidence';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { classifyAddress } from '../address/guard.ts';
+import { isNear } from '../address/guard.ts';
 import type { Clock } from '../clock.ts';
 import { readSalt, saltPath } from '../network/key.ts';
 import { asideFiles } from '../paths.ts';
@@ -320,11 +320,6 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
     uses: s.usesOf.all(about).filter((row) => isSoundUse(row)),
     addresses: s.addressesOf.all(origin).filter((row) => isSoundAddress(row)),
   };
-}
-
-/** Whether packets to it need not leave the local network; null: no address is known. */
-function isNear(addresses: readonly string[]): boolean | null {
-  return addresses.length === 0 ? null : addresses.every((each) => classifyAddress(each) !== 'public');
 }
 
 function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvidence {

@@ -1,7 +1,13 @@
 // What one result of a survey shows, and what the hosts of a vantage point show together about UDP there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt, AttemptError, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type {
+  Attempt,
+  AttemptError,
+  NetworkEvidence,
+  OriginRace,
+  Trial,
+} from '@photofinish/shared/race/outcome';
 import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
@@ -126,14 +132,16 @@ test('the host itself says nothing about the network', () => {
   });
 });
 
+/** The same race at these addresses. */
+function placed(race: OriginRace, ...addresses: string[]): OriginRace {
+  const trials = addresses.flatMap((address) =>
+    race.trials.map((each) => ({ ...each, attempts: at(address, each.attempts) })),
+  );
+  return { ...race, trials };
+}
+
 test('names with an address in common, be it by way of a third, are one host', () => {
-  const silentAt = (host: string, ...addresses: string[]) => {
-    const race = silentHost(host);
-    const trials = addresses.flatMap((address) =>
-      race.trials.map((each) => ({ ...each, attempts: at(address, each.attempts) })),
-    );
-    return { ...race, trials };
-  };
+  const silentAt = (host: string, ...addresses: string[]) => placed(silentHost(host), ...addresses);
   const names = [
     silentAt('a.test', '192.0.2.1'),
     silentAt('b.test', '192.0.2.2'),
@@ -144,6 +152,40 @@ test('names with an address in common, be it by way of a third, are one host', (
   for (const race of [...names, silentHost('d.test')]) evidence.add(race);
   assert.equal(evidence.all().failedHosts, 2);
   assert.equal(evidence.except(silentAt('other.test', '192.0.2.1')).failedHosts, 1);
+});
+
+test('hosts on the local network are no evidence about paths beyond it, nor the other way round', () => {
+  const far = ['1.1.1.1', '2606:4700::1111'].map((address) =>
+    placed(silentHost(`far-${address.length}.test`), address),
+  );
+  const near = ['192.168.1.2', 'fd00::2'].map((address) =>
+    placed(reached(`near-${address.length}.test`), address),
+  );
+  const evidence = new VantageEvidence();
+  const counts = ({ failedHosts, reachedHosts, reachedLater }: NetworkEvidence) => [
+    failedHosts,
+    reachedHosts,
+    reachedLater,
+  ];
+  for (const race of near) evidence.add(race);
+  assert.deepEqual(
+    evidence.all(),
+    { failedHosts: 0, reachedHosts: 2, answeredHosts: 0 },
+    'nothing else is there',
+  );
+  for (const race of far) evidence.add(race);
+  assert.deepEqual(evidence.all(), { failedHosts: 2, reachedHosts: 0, answeredHosts: 0 });
+  const [other, neighbour] = [
+    placed(silentHost('x.test'), '8.8.8.8'),
+    placed(silentHost('y.test'), '10.0.0.1'),
+  ];
+  assert.deepEqual(counts(evidence.except(other)), [2, 0, false]);
+  assert.deepEqual(counts(evidence.except(neighbour)), [0, 2, true]);
+  assert.deepEqual(
+    counts(evidence.except({ ...other, trials: [] })),
+    [2, 2, false],
+    'it may be on either side',
+  );
 });
 
 test('a host failed if nothing came over UDP while TCP worked, by no fault of ours', () => {

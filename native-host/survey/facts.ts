@@ -17,6 +17,7 @@ import {
 } from '@photofinish/shared/verdict/evidence';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { originParts } from '@photofinish/shared/web/origin';
+import { isNear } from '../address/guard.ts';
 
 export type Facts = Readonly<ReturnType<typeof factsOf>>;
 
@@ -88,27 +89,25 @@ function addressesOf({ trials }: OriginRace): string[] {
 interface Sighting extends Witness {
   /** When it was seen last. */
   readonly atMs: number;
+  /** As `isNear` says of its addresses. */
+  readonly near: boolean | null;
 }
 
 /** By host; those added or seen again last are at the end. */
 type Sightings = Map<string, Sighting>;
 
-function remember(hosts: Sightings, { host, atMs, addresses }: Sighting): void {
+function remember(hosts: Sightings, { host, atMs, addresses }: Omit<Sighting, 'near'>): void {
   const before = hosts.get(host);
-  const all = new Set([...addresses, ...(before?.addresses ?? [])]);
+  const all = [...new Set([...addresses, ...(before?.addresses ?? [])])].slice(0, MAX_ADDRESSES);
   hosts.delete(host);
-  hosts.set(host, {
-    host,
-    atMs: Math.max(atMs, before?.atMs ?? 0),
-    addresses: [...all].slice(0, MAX_ADDRESSES),
-  });
+  hosts.set(host, { host, atMs: Math.max(atMs, before?.atMs ?? 0), addresses: all, near: isNear(all) });
   const [oldest] = hosts.keys();
   if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
 }
 
-/** When the newest of the hosts was seen, apart from one; negative: none was. */
-function newestBut(host: string, hosts: Sightings): number {
-  return Math.max(-1, ...[...hosts.values()].flatMap((seen) => (seen.host === host ? [] : [seen.atMs])));
+/** When the newest of the hosts was seen; negative: none was. */
+function newest(seen: readonly Sighting[]): number {
+  return Math.max(-1, ...seen.map(({ atMs }) => atMs));
 }
 
 /**
@@ -130,26 +129,34 @@ export class VantageEvidence {
     remember(this.#hosts[sign], { host, atMs: race.atMs, addresses: addressesOf(race) });
   }
 
-  /** All hosts together. */
-  all(): NetworkEvidence {
+  #seen(counts: (seen: Sighting) => boolean): Readonly<Record<NetworkSign, readonly Sighting[]>> {
     const { failed, reached, answered } = this.#hosts;
-    const failedHosts = countHosts([...failed.values()], []);
-    return { failedHosts, reachedHosts: reached.size, answeredHosts: answered.size };
+    const those = (hosts: Sightings) => [...hosts.values()].filter(counts);
+    return { failed: those(failed), reached: those(reached), answered: those(answered) };
   }
 
-  /** The hosts other than that of a race. */
+  /** All hosts together, apart from those on the local network if there are others: they show nothing about paths beyond. */
+  all(): NetworkEvidence {
+    const far = this.#seen(({ near }) => near !== true);
+    const hasFar = Object.values(far).some((seen) => seen.length > 0);
+    const { failed, reached, answered } = hasFar ? far : this.#seen(() => true);
+    const failedHosts = countHosts(failed, []);
+    return { failedHosts, reachedHosts: reached.length, answeredHosts: answered.length };
+  }
+
+  /** The hosts other than that of a race, on its side of the local network's border. */
   except(race: OriginRace): NetworkEvidence {
     const { host } = originParts(race.origin);
-    const { failed, reached, answered } = this.#hosts;
-    const others = (hosts: Sightings): number => hosts.size - Number(hosts.has(host));
+    const own = addressesOf(race);
+    const isHere = isNear(own);
+    const { failed, reached, answered } = this.#seen(
+      (seen) => seen.host !== host && (isHere === null || (seen.near ?? isHere) === isHere),
+    );
     return {
-      failedHosts: countHosts(
-        [...failed.values()].filter((seen) => seen.host !== host),
-        addressesOf(race),
-      ),
-      reachedHosts: others(reached),
-      answeredHosts: others(answered),
-      reachedLater: newestBut(host, reached) > newestBut(host, failed),
+      failedHosts: countHosts(failed, own),
+      reachedHosts: reached.length,
+      answeredHosts: answered.length,
+      reachedLater: newest(reached) > newest(failed),
     };
   }
 
