@@ -50,6 +50,12 @@ describe('the plan', () => {
     assert.deepEqual(tooFew, [undefined, '20 of 30 trials', undefined]);
   });
 
+  test('is measured with other losses and in another order by another seed', () => {
+    const seeds = [[], ['--seed', '7']].map((args) => parseOptions(args, SCENARIOS).seed);
+    assert.deepEqual(seeds, [1, 7]);
+    assert.throws(() => parseOptions(['--seed', '0'], SCENARIOS), /--seed takes a whole number from 1/);
+  });
+
   test('states its duration', () => {
     assert.equal(expectedMs(parseOptions([], SCENARIOS)), 3 * 1000 + 55 * 100);
   });

@@ -3,7 +3,7 @@
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
 import { type Client, commandLine, isAbsent, type Opener, type UnavailableClient } from './client.ts';
-import { choose, type Experiment, numberOr, readOptions, runExperiment } from './experiment.ts';
+import { choose, type Experiment, numberOr, readOptions, readSeed, runExperiment } from './experiment.ts';
 import { type Journal, turnKey } from './journal.ts';
 import {
   blackHole,
@@ -35,6 +35,7 @@ interface PlannedScenario {
 interface PathsOptions {
   readonly scenarios: readonly PlannedScenario[];
   readonly full: boolean;
+  readonly seed: number;
   readonly fresh: boolean;
 }
 
@@ -42,18 +43,20 @@ const OPTIONS = {
   rows: { type: 'string' },
   trials: { type: 'string' },
   full: { type: 'boolean', default: false },
+  seed: { type: 'string' },
   fresh: { type: 'boolean', default: false },
 } as const;
 const MAX_TRIALS = 100_000;
 
 export function usage(scenarios: readonly Scenario[]): string {
   return [
-    'usage: npm run lab -- paths [--rows NAME,...] [--trials N] [--full] [--fresh]',
+    'usage: npm run lab -- paths [--rows NAME,...] [--trials N] [--full] [--seed N] [--fresh]',
     '',
     ...scenarios.map(({ name, title }) => `  ${name.padEnd(14)}${title}`),
     '',
     '  --trials N    of each client in each condition',
     '  --full        more than the usual, on which hypotheses are judged already',
+    '  --seed N      decides losses and the order of turns; default: 1',
     '  --fresh       start a new record instead of resuming the last one',
   ].join('\n');
 }
@@ -68,7 +71,7 @@ export function parseOptions(args: readonly string[], all: readonly Scenario[]):
       trials < scenario.trials.usual ? `${trials} of ${scenario.trials.usual} trials` : undefined;
     return { scenario, trials, tooFew };
   });
-  return { scenarios, full, fresh };
+  return { scenarios, full, seed: readSeed(values.seed), fresh };
 }
 
 /** The approximate duration, milliseconds. */
@@ -98,7 +101,7 @@ export function sessionOn(testbed: ServedTestbed, journal: PathsJournal): PathsS
   return {
     testbed,
     command: commandLine(testbed),
-    random: seededRandom(SEED),
+    random: seededRandom(journal.meta.seed),
     async open(openers) {
       for (const opener of openers) if (!opened.has(opener)) opened.set(opener, await opener(testbed));
       return presentIn(openers.flatMap((opener) => opened.get(opener) ?? []));
@@ -139,8 +142,6 @@ const SCENARIOS: readonly Scenario[] = [
   interoperability,
   packets,
 ];
-/** Determines losses and the order of turns. */
-const SEED = 1;
 
 async function measure(
   { scenarios }: PathsOptions,
@@ -168,7 +169,7 @@ async function measure(
 }
 
 function paths(options: PathsOptions): Experiment<PathsPlan, object, Line, ServedTestbed> {
-  const { full, fresh, scenarios } = options;
+  const { full, seed, fresh, scenarios } = options;
   const rows = scenarios.map(({ scenario: { name, title }, trials, tooFew }) => ({
     name,
     title,
@@ -177,7 +178,7 @@ function paths(options: PathsOptions): Experiment<PathsPlan, object, Line, Serve
   }));
   return {
     schema: PATHS,
-    seed: SEED,
+    seed,
     fresh,
     expectedMs: expectedMs(options),
     open: openServedTestbed,

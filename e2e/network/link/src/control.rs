@@ -58,16 +58,23 @@ struct Directions {
     down: Mutex<Direction>,
 }
 
+impl Directions {
+    /// Consecutive seeds are those of repeated runs, which must not lose in one direction what another lost in the other.
+    fn new(seed: u64) -> Self {
+        Self {
+            up: Mutex::new(Direction::new(seed)),
+            down: Mutex::new(Direction::new(!seed)),
+        }
+    }
+}
+
 /// Creates the devices, reports that, and carries packets until standard input closes.
 pub fn run() -> Result<(), LinkError> {
     let json = std::env::args().nth(1).ok_or(LinkError::Usage)?;
     let settings: Settings = serde_json::from_str(&json)?;
     let client = Arc::new(device::make(&settings.client)?);
     let peer = Arc::new(device::make(&settings.peer)?);
-    let directions = Arc::new(Directions {
-        up: Mutex::new(Direction::new(settings.seed)),
-        down: Mutex::new(Direction::new(settings.seed.wrapping_add(1))),
-    });
+    let directions = Arc::new(Directions::new(settings.seed));
     // One thread per direction, so that neither waits for the other. They end with the process.
     let (from, to, shared) = (
         Arc::clone(&client),
@@ -116,4 +123,33 @@ fn write_reply(output: &mut impl Write, reply: &Reply) -> Result<(), LinkError> 
     serde_json::to_writer(&mut *output, reply)?;
     output.write_all(b"\n")?;
     Ok(output.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn no_direction_repeats_the_losses_of_another_run() {
+        let losses = |direction: &Mutex<Direction>| -> Vec<usize> {
+            let mut direction = lock(direction);
+            let shape = r#"{"loss": {"kind": "independent", "share": 0.5}}"#;
+            direction.reshape(serde_json::from_str(shape).expect("a shape"));
+            let mut arrive = || {
+                direction.arrive(&[0], Instant::now());
+                direction.waiting()
+            };
+            (0..64).map(|_| arrive()).collect()
+        };
+        let seeds = 1..=100;
+        let all: HashSet<_> = seeds
+            .clone()
+            .map(Directions::new)
+            .flat_map(|Directions { up, down }| [losses(&up), losses(&down)])
+            .collect();
+        assert_eq!(all.len(), 2 * seeds.count());
+    }
 }
