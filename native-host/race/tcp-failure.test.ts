@@ -7,10 +7,11 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { checkNames } from './h2.ts';
 import { connectError } from './tcp-failure.ts';
 
-function beforeConnecting(code: string): string {
+function refusedWith(code: string) {
   const error = Object.assign(new Error(`connect ${code} 192.0.2.1:443`), { code });
-  return connectError(error, { connected: false, judged: false }).code;
+  return connectError(error, { connected: false, judged: false });
 }
+const beforeConnecting = (code: string) => refusedWith(code).code;
 
 test('a socket that this machine lacks says nothing about the server', () => {
   for (const code of [
@@ -24,6 +25,13 @@ test('a socket that this machine lacks says nothing about the server', () => {
     'EINVAL',
   ])
     assert.equal(beforeConnecting(code), 'internal', code);
+});
+
+test('what this machine forbids is told as that, and not as a lack of sockets', {
+  skip: process.platform === 'win32',
+}, () => {
+  assert.match(refusedWith('EPERM').message, /^this machine refuses to send over TCP: connect EPERM/);
+  assert.match(refusedWith('EMFILE').message, /^no TCP socket can be opened: /);
 });
 
 test('a refused port, an unreachable host, no route and silence are told apart', () => {

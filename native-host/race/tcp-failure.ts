@@ -83,6 +83,9 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   ...(process.platform === 'win32' ? [] : ['EACCES']),
 ]);
 
+/** What connecting reports if this machine's own firewall forbids it. */
+const FORBIDDEN_HERE = process.platform === 'win32' ? 'EACCES' : 'EPERM';
+
 const BLACKHOLE = 'a blackhole route of this machine discards what is sent there';
 
 /** An IPv6 address (RFC 4291 section 2.5.6) without its zone belongs to no network (RFC 4007 section 6). */
@@ -167,8 +170,10 @@ export function connectError(
   const invalid = invalidPath(error);
   if (invalid !== null) return invalid;
   const failed = unconnectedCode(code);
-  const own = failed === 'internal' ? 'no TCP socket can be opened: ' : '';
-  return { code: failed, message: `${own}${error.message}` };
+  if (failed !== 'internal') return { code: failed, message: error.message };
+  const own =
+    code === FORBIDDEN_HERE ? 'this machine refuses to send over TCP' : 'no TCP socket can be opened';
+  return { code: failed, message: `${own}: ${error.message}` };
 }
 
 /** GOAWAY as reported by undici and Node; the second form is used when the code ends our request as well. */
