@@ -174,11 +174,19 @@ impl Failure {
     /// Why there is no socket. Unless it is the network that refuses, this machine lacks something, such as descriptors,
     /// and nothing was learnt about the peer.
     pub(crate) fn from_opening(error: io::Error) -> Self {
-        if is_final(&error) && !is_forbidden_here(&error) {
+        if is_forbidden_here(&error) {
+            Self::forbidden_here(&error)
+        } else if is_final(&error) {
             Self::undelivered(Arc::new(error))
         } else {
             Self::internal(format_args!("no UDP socket can be opened: {error}"))
         }
+    }
+
+    fn forbidden_here(error: &io::Error) -> Self {
+        Self::internal(format_args!(
+            "this machine refuses to send over UDP: {error}"
+        ))
     }
 
     /// Why no datagram can be delivered; the error is final.
@@ -197,9 +205,9 @@ impl Failure {
     /// Why the socket ended the attempt. `too_much` describes what exceeded the limit.
     pub(crate) fn from_socket(error: &SocketError, too_much: &str) -> Self {
         match error {
-            SocketError::Undeliverable(error) if is_forbidden_here(error) => Self::internal(
-                format_args!("this machine refuses to send over UDP: {error}"),
-            ),
+            SocketError::Undeliverable(error) if is_forbidden_here(error) => {
+                Self::forbidden_here(error)
+            }
             SocketError::Undeliverable(error) => Self::undelivered(error.clone()),
             SocketError::OverBudget => {
                 Self::ResponseTooLarge(format!("{too_much} is larger than what is read"))
@@ -394,6 +402,7 @@ mod tests {
             |errno| Failure::from_socket(&SocketError::Undeliverable(Arc::new(of(errno))), "it");
         for failure in [Failure::from_opening(of(forbidden)), sent(forbidden)] {
             assert_eq!(failure.code(), "internal", "{failure}");
+            assert!(failure.to_string().contains("refuses to send"), "{failure}");
         }
         for failure in [Failure::from_opening(of(prohibited)), sent(prohibited)] {
             assert_eq!(failure.code(), "udp-unreachable", "{failure}");
