@@ -45,7 +45,7 @@ test('it says what to do until Node and the build are there, then passes everyth
   }
   const noNode = run(script);
   assert.deepEqual([noNode.status, noNode.stdout], [2, '']);
-  assert.match(noNode.stderr, /^photofinish: not-built: .*npm install/);
+  assert.match(noNode.stderr, /^photofinish: not-built: .*npm run build/);
 
   symlinkSync(process.execPath, join(top, 'node_modules/.bin/node'));
   const noBuild = run(script);
