@@ -29,7 +29,7 @@ test('an alternative is shown with its source, when it was received, and when it
   const from = lines.indexOf('Advertised alternatives:');
   assert.deepEqual(lines.slice(from + 1), [
     '  h3 at b.test:8443 on any network: a header that a browser received, 1 min ago,',
-    '    good for 59 min',
+    '    valid for 59 min',
     '  h3 at port 443 on home: an HTTPS record, 1 min ago, expired',
   ]);
 });

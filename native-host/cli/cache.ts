@@ -200,7 +200,7 @@ function alternativeText(alternative: KnownAlternative, network: string, context
   const { alpn, host, port, said, saidAtMs, untilMs, persist } = alternative;
   const place = host === '' ? `port ${port}` : `${host}:${port}`;
   const teller = said === null ? 'a header' : TELLERS[said];
-  const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
+  const left = untilMs > nowMs ? `valid for ${duration(untilMs - nowMs)}` : 'expired';
   const where = persist ? 'any network' : networkText(network, context);
   return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${ago(saidAtMs, nowMs)}, ${left}`;
 }
