@@ -144,6 +144,8 @@ export function chromiumTab(page: Page): Tab {
       if (options?.fullPage === true) {
         await browser.send('Emulation.setScrollbarsHidden', { hidden: true });
         await page.waitForFunction(() => document.documentElement.clientWidth === innerWidth);
+        // A tooltip at the pointer would cover what the picture is of.
+        await page.mouse.move(0, 0);
       }
       await page.screenshot({ path: file, ...options });
       await browser.detach();
