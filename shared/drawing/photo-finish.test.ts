@@ -30,7 +30,7 @@ test('compare: HTTP/2 can win', () => {
 test('compare: fewer than three pairs give flags but no margin, and the caption says so', () => {
   const finish = photoFinish(comparison([10, 11], [20, 21]));
   assert.equal(finish.result, null);
-  assert.equal(finish.caption, 'median of 2 pairs, too few for a margin');
+  assert.equal(finish.caption, 'median of 2 pairs, too few to measure a gain');
 });
 
 test('compare: pairs that do not agree have no winner and no margin, and the range is shown', () => {

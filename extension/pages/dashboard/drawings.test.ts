@@ -104,7 +104,7 @@ test('a race is described by its measurement: a comparison by its margin, anothe
     words(comparison([10, 11, 12], [12, 11, 10])),
     'No clear difference: from HTTP/2 2.0 ms faster to HTTP/3 2.0 ms faster',
   );
-  assert.equal(words({}), '1 of 1 pair complete, too few for a margin');
+  assert.equal(words({}), '1 of 1 pair complete, too few to measure a gain');
   assert.equal(
     words({ mode: 'race', summary: { ...summary, adoption: { h3: 0, h2: 2, 'http/1.1': 0 } } }),
     'HTTP/2 adopted',
@@ -127,7 +127,7 @@ test('what there is only one of is in the singular', (t) => {
     '50 %, 1 of 2 lookups',
     '100 %, 1 of 1 scored forecast',
     '50 %, 1 of 2 scored forecasts',
-    '1 of 1 pair complete, too few for a margin',
+    '1 of 1 pair complete, too few to measure a gain',
   ]);
   assert.match(
     racesText(1, distributionsOf([race])),
@@ -150,7 +150,7 @@ test('what there is only one of is in the singular', (t) => {
       '50 %, 1 von 2 Abfragen',
       '100 %, 1 von 1 gewerteten Prognose',
       '50 %, 1 von 2 gewerteten Prognosen',
-      '1 von 1 Paar vollständig, zu wenige für einen Abstand',
+      '1 von 1 Paar vollständig, zu wenige, um einen Gewinn zu messen',
     ],
   );
   assert.match(racesText(1, distributionsOf([race])), /^1 Rennen, davon 1 Vergleich von 1 Origin\./);

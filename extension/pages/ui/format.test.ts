@@ -199,7 +199,7 @@ test('what the browser used is called unknown only if it is', () => {
 test('only a comparison has a margin', () => {
   assert.equal(raceText(compared(20)).text, 'H3 20 ms');
   assert.equal(raceText(compared(-5)).text, 'H2 5 ms');
-  assert.equal(raceText(comparison([10, 11], [20, 21])).text, 'no margin');
+  assert.equal(raceText(comparison([10, 11], [20, 21])).text, 'no result');
   assert.equal(raceText(raced).text, 'H3 first');
   assert.equal(raceText(null).text, '–');
   const unknown = originRace([], { error: { code: 'no-address', message: 'a.test has no address' } });
@@ -221,7 +221,7 @@ test('a protocol that was never established is named', () => {
   const told = raceText(
     originRace([busy, { ...busy, ...failed('h2'), disturbed: 'outcome' }], { mode: 'compare' }),
   );
-  assert.equal(told.text, 'no margin');
+  assert.equal(told.text, 'no result');
   assert.match(told.title, /machine was too busy/);
   const error = { code: 'internal', message: 'EMFILE' } as const;
   const faulty = trial([attempt({ protocol: 'h3', outcome: 'failed', error })], null);

@@ -241,7 +241,7 @@ export function raceText(race: OriginRace | null): { text: string; title: string
     return { text: getMessage('popupRaceCellNotRaced'), title: raceErrorText(race) ?? why };
   }
   if (isAllDisturbed(race.trials))
-    return { text: getMessage('popupRaceNoMargin'), title: getMessage('verdictTooBusy') };
+    return { text: getMessage('popupRaceNoResult'), title: getMessage('verdictTooBusy') };
   const finish = photoFinish(race);
   const title = getMessage('popupRaceResult', { result: finish.title, caption: finish.caption });
   if (finish.result !== null) {
@@ -260,7 +260,7 @@ export function raceText(race: OriginRace | null): { text: string; title: string
   const winner = finish.lanes.find((lane) => lane.adopted);
   const text = winner
     ? getMessage('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
-    : getMessage('popupRaceNoMargin');
+    : getMessage('popupRaceNoResult');
   return { text, title };
 }
 
