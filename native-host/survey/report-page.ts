@@ -1,5 +1,5 @@
 // The report of a survey as a page, in the manner of the extension's report: what was reached from where, what differs,
-// and for each vantage point its verdicts, where HTTP/3 is blocked and why, and what it gains.
+// and for each vantage point its verdicts, why HTTP/3 fails, and what it gains.
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import type { Adoption } from '@photofinish/shared/report/adoption';
@@ -168,7 +168,7 @@ function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
   return [
     {
       kind: 'article',
-      title: 'Where HTTP/3 is blocked: advertised, and TCP works',
+      title: 'Why HTTP/3 fails where it is advertised and TCP works',
       blocks: [paragraph(proof, 'aside'), ...shown],
     },
   ];
