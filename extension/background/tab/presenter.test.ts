@@ -1,6 +1,6 @@
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { PageView } from '../../common/messages.ts';
@@ -11,6 +11,11 @@ import { aRace, observation, racedOnce } from '../../testing/samples.ts';
 import { Presenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;
+const B = 'https://b.test' as Origin;
+const failures: unknown[][] = [];
+console.error = (...words) => void failures.push(words);
+afterEach(() => assert.deepEqual(failures.splice(0), [], 'every tab could be drawn'));
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
@@ -93,17 +98,27 @@ test('the button is set again for a new document, as browsers reset it, and othe
   assert.equal(buttons.length, 2);
   await draw(recorded('e', 'h3'));
   assert.equal(buttons.length, 3);
+  const cached = newPage({ documentId: 'f', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 });
+  await draw(applyBatch(cached, 'x:1', [observation({ origin: B })], null).page);
+  assert.equal(buttons.at(-1), '1 unknown null', 'only others have answered');
 });
 
 test('a page that has reported nothing yet is looked up only if it is watched', async () => {
   let lookUps = 0;
-  const recordsOf = async () => {
-    lookUps += 1;
-    return new Map();
-  };
   const { presenter, tabs, buttons, settle } = testbed({
-    ledger: { recordsOf, newestRaces: async () => new Map() },
+    ledger: {
+      recordsOf: async () => {
+        lookUps += 1;
+        return new Map();
+      },
+      newestRaces: async () => new Map(),
+    },
+    documentOf: async () => {
+      lookUps += 1;
+      return null;
+    },
   });
+  presenter.refresh(2);
   tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 }));
   presenter.refresh(1);
   await settle();
@@ -111,7 +126,7 @@ test('a page that has reported nothing yet is looked up only if it is watched', 
   const { tell, views } = watcher();
   presenter.watch(1, tell);
   await turn();
-  assert.deepEqual([lookUps, views.at(-1)?.complete, views.at(-1)?.state], [1, true, 'loading']);
+  assert.deepEqual([lookUps, views.at(-1)?.complete, views.at(-1)?.state], [2, true, 'loading']);
   assert.deepEqual(buttons, []);
 });
 
@@ -124,6 +139,13 @@ test('a page restored after one without a record gets its button back', async ()
     await settle();
   }
   assert.equal(buttons.length, 2);
+  tabs.delete(1);
+  presenter.refresh(1);
+  await settle();
+  tabs.set(1, recorded('d'));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  assert.equal(views[0]?.complete, false, 'what the ledger had about it is asked for again');
 });
 
 test('of a deleted page nothing stays on the button, and the same page gets it back', async () => {
@@ -141,6 +163,12 @@ test('of a deleted page nothing stays on the button, and the same page gets it b
   presenter.refresh(1);
   await settle();
   assert.match(buttons.at(-1) ?? '', /^1 h2 /);
+  presenter.forget([1]);
+  const again = watcher();
+  presenter.watch(1, again.tell);
+  assert.equal(again.views[0]?.complete, false);
+  await settle();
+  assert.match(buttons.at(-1) ?? '', /^1 h2 /, 'restored before it was drawn without a page');
 });
 
 test('a page restored after one that had not reported yet gets its button back', async () => {
@@ -248,7 +276,7 @@ test('a watcher receives only changes; a new one receives the whole view', async
   presenter.refresh(1);
   await settle();
   assert.equal(one.events.length, before, 'nothing changed');
-  const hidden = observation({ id: 'd2', origin: 'https://b.test' as Origin, protocol: 'h2' });
+  const hidden = observation({ id: 'd2', origin: B, protocol: 'h2' });
   tabs.set(1, applyBatch(page, 'x:2', [hidden], null).page);
   presenter.refresh(1);
   await settle();
@@ -256,7 +284,7 @@ test('a watcher receives only changes; a new one receives the whole view', async
   assert.ok(last?.type === 'page-delta');
   assert.deepEqual(
     last.delta.changed.map((view) => view.origin),
-    ['https://b.test'],
+    [B],
   );
   const two = watcher();
   presenter.watch(1, two.tell);
@@ -279,8 +307,95 @@ test('a page for which the ledger took too long is not drawn over its successor'
   assert.equal(views.length, 1);
 });
 
+test('what a tab without a page shows is not drawn over the page that follows, nor for nobody', async () => {
+  const answers: (() => void)[] = [];
+  const documentOf = () => new Promise<null>((resolve) => answers.push(() => resolve(null)));
+  const { presenter, tabs } = testbed({ documentOf });
+  const { tell, events } = watcher();
+  presenter.watch(1, tell);
+  presenter.watch(2, tell)();
+  tabs.set(1, recorded('d'));
+  for (const answer of answers) answer();
+  await turn();
+  assert.deepEqual([answers.length, events], [2, []]);
+});
+
+test('a page that failed shows the race since then, and a failing storage is reported', async () => {
+  for (const broken of [false, true]) {
+    const newestRaces = async () => {
+      if (broken) throw new DOMException('', 'VersionError');
+      return new Map([[A, racedOnce(aRace())]]);
+    };
+    const { presenter } = testbed({
+      ledger: { recordsOf: async () => new Map(), newestRaces },
+      documentOf: async () => ({
+        documentId: 'd',
+        url: `${A}/`,
+        failed: true,
+        failure: null,
+        withheld: null,
+      }),
+    });
+    const { tell, views } = watcher();
+    presenter.watch(1, tell);
+    await turn();
+    const [view] = views;
+    assert.deepEqual(
+      [view?.state, view?.complete, view?.origins[0]?.race?.summary.gainMs, view?.helper, view?.mode],
+      ['failed', !broken, broken ? undefined : 21, { state: 'missing' }, 'full'],
+    );
+    assert.equal(/VersionError/.test(view?.trouble ?? ''), broken);
+  }
+});
+
+test('the toolbar needs the history of the page’s own origin, a watcher that of all it uses', async () => {
+  const asked: unknown[] = [];
+  const { presenter, tabs, settle } = testbed({
+    ledger: {
+      recordsOf: async (origins) => {
+        asked.push(origins);
+        return new Map();
+      },
+      newestRaces: async () => new Map(),
+    },
+    pending: () => asked.push('pending'),
+  });
+  tabs.set(1, applyBatch(recorded('d'), 'x:2', [observation({ origin: B })], null).page);
+  presenter.refresh(1);
+  await settle();
+  assert.deepEqual(asked.splice(0), [[A]]);
+  presenter.watch(1, () => {});
+  await turn();
+  assert.deepEqual(asked, ['pending', [A, B], 'pending']);
+});
+
+test('a newer race is shown, and the views of origins without one are not made again', async () => {
+  let races = [aRace(), aRace({ origin: B })];
+  const { presenter, tabs, settle } = testbed({
+    ledger: {
+      recordsOf: async () => new Map(),
+      newestRaces: async () => new Map(structuredClone(races).map((race) => [race.origin, racedOnce(race)])),
+    },
+  });
+  tabs.set(1, applyBatch(recorded('d'), 'x:2', [observation({ origin: B })], null).page);
+  presenter.watch(1, () => {});
+  await turn();
+  const origins = () => {
+    const { tell, views } = watcher();
+    presenter.watch(1, tell)();
+    return views[0]?.origins ?? [];
+  };
+  const before = origins();
+  races = [aRace({ atMs: 99 }), aRace({ origin: B })];
+  presenter.refresh(1);
+  await settle();
+  const after = origins();
+  assert.deepEqual([after[0]?.race?.atMs, after.length], [99, 2]);
+  assert.equal(after[1], before[1]);
+});
+
 test('a page that may not be recorded says so instead of loading forever', async () => {
-  const { presenter, tabs } = testbed({
+  const { presenter, tabs, settle } = testbed({
     documentOf: async () => ({
       documentId: 'd',
       url: 'https://a.test/',
@@ -295,6 +410,10 @@ test('a page that may not be recorded says so instead of loading forever', async
   assert.equal(views[0]?.state, 'loading');
   await turn();
   assert.equal(views.at(-1)?.state, 'no-access');
+  tabs.set(1, recorded('d'));
+  presenter.refreshWatched();
+  await settle();
+  assert.equal(views.at(-1)?.state, 'recorded', 'it was recorded while it was allowed');
 });
 
 test('the source view of a page, of which only the request was seen, is distinguished from the page', async () => {
@@ -314,7 +433,8 @@ test('the source view of a page, of which only the request was seen, is distingu
   presenter.watch(1, tell);
   await turn();
   await turn();
-  assert.equal(views.at(-1)?.state, 'source');
+  const { state, origin, origins, verdict } = views.at(-1) as PageView;
+  assert.deepEqual([state, origin, origins, verdict], ['source', A, [], null]);
 });
 
 test('every watcher of a tab is updated after changes, until it ends', async () => {

@@ -196,7 +196,7 @@ export class Presenter {
       steer: this.#deps.steer,
     });
     // A page that must not be recorded would otherwise be loading forever, or be known by its request alone.
-    if (view.state !== 'loading' && view.reason !== 'missed') return view;
+    if (view.reason !== 'missed') return view;
     const shown = await this.#deps.documentOf(tabId);
     const current = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
     return current === 'not-recorded' ? view : { ...view, state: current, origins: [], verdict: null };
