@@ -7,6 +7,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { RaceRequest } from '../../common/messages.ts';
+import { emptyRecord } from '../../common/records/fold.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../common/settings.ts';
 import { aRace, racedOnce } from '../../testing/samples.ts';
 import type { DocumentVisit } from '../edition/edition.ts';
@@ -22,7 +23,7 @@ function testbed() {
   const failed: string[] = [];
   const words: string[] = [];
   const alarms: (() => void)[] = [];
-  let nowMs = 0;
+  const clock = { nowMs: 1_000_000 };
   let asked: readonly RaceRequest[] = [];
   /** Origins that were listed as racing after their failure was reported. */
   const revived: Origin[] = [];
@@ -47,11 +48,11 @@ function testbed() {
         if (state !== 'over' && failed.some((words) => words.startsWith(`${origin} `))) revived.push(origin);
     },
     clock: {
-      nowMs: () => nowMs,
+      nowMs: () => clock.nowMs,
       later(delayMs, run) {
-        const dueMs = nowMs + delayMs;
+        const dueMs = clock.nowMs + delayMs;
         alarms.push(() => {
-          nowMs = Math.max(nowMs, dueMs);
+          clock.nowMs = Math.max(clock.nowMs, dueMs);
           run();
         });
         return () => {};
@@ -62,7 +63,7 @@ function testbed() {
     running.get(origin)?.resolve(aRace({ origin }));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { races, running, begun, done, failed, words, alarms, revived, asked: () => asked, finish };
+  return { races, running, begun, done, failed, words, alarms, clock, revived, asked: () => asked, finish };
 }
 
 test('no more races at once than the helper’s budget allows; the next follows when one ends', async () => {
@@ -75,26 +76,50 @@ test('no more races at once than the helper’s budget allows; the next follows 
 });
 
 test('no more races begin per minute than the helper accepts, and the others follow automatically', async () => {
-  const { races, running, failed, alarms, asked, finish } = testbed();
-  const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
+  const { races, begun, failed, alarms, clock, asked, finish } = testbed();
+  const many = Array.from({ length: 2 * RACES_PER_MINUTE }, (_, i) => `https://many${i}.test` as Origin);
+  const beganMs = clock.nowMs;
   races.start(...many.map(comparison));
   for (const origin of many.slice(0, RACES_PER_MINUTE)) await finish(origin);
-  assert.equal(running.size, RACES_PER_MINUTE);
+  assert.equal(begun.length, RACES_PER_MINUTE);
   assert.equal(asked().filter(({ state }) => state === 'over').length, RACES_PER_MINUTE);
   assert.equal(asked().length, many.length);
   assert.equal(alarms.length, 1);
+  clock.nowMs = beganMs + 60_400;
+  races.start(comparison(many.at(-1) as Origin));
+  assert.equal(begun.length, RACES_PER_MINUTE, 'the helper may have received them later');
   alarms[0]?.();
-  assert.equal(running.size, many.length);
-  assert.deepEqual(failed, []);
+  assert.equal(clock.nowMs, beganMs + 60_500);
+  for (const { origin } of begun) await finish(origin);
+  assert.deepEqual([begun.length, alarms.length, failed], [many.length, 1, []]);
+  races.start(comparison(many[0] as Origin));
+  assert.deepEqual([begun.length, alarms.length], [many.length, 2], 'nothing had to wait before');
+  clock.nowMs = beganMs;
+  races.start(comparison(many[1] as Origin));
+  assert.equal(begun.length, many.length + 2, 'after the clock was set back');
 });
 
 test('a race requested on its own goes before the many that wait', async () => {
-  const { races, running, finish } = testbed();
-  races.start(...origins.map(comparison));
+  const { races, begun, finish } = testbed();
+  const [first, second, third, many, last] = [...origins.slice(0, 3), ...origins.slice(-2)] as [
+    Origin,
+    Origin,
+    Origin,
+    Origin,
+    Origin,
+  ];
+  for (const origin of origins.slice(0, RACES_AT_ONCE)) races.start(comparison(origin));
+  races.start(comparison(many), comparison(last));
   const alone = 'https://alone.test' as Origin;
   races.start(comparison(alone));
-  await finish(origins[0] as Origin);
-  assert.ok(running.has(alone));
+  races.start(comparison(many), comparison(alone));
+  await finish(first);
+  assert.equal(begun.at(-1)?.origin, alone, 'although it was one of many afterwards');
+  races.start(comparison(last));
+  await finish(second);
+  assert.equal(begun.at(-1)?.origin, last, 'although it was one of many before');
+  await finish(third);
+  assert.equal(begun.at(-1)?.origin, many);
 });
 
 test('stopping ends running and waiting races, and later requests are counted from zero', async () => {
@@ -109,19 +134,53 @@ test('stopping ends running and waiting races, and later requests are counted fr
   assert.deepEqual(asked(), [{ origin: origins[0], state: 'racing' }]);
 });
 
-test('an origin is not raced twice at once', () => {
-  const { races, running } = testbed();
-  races.start(comparison(origins[0] as Origin));
-  races.start(comparison(origins[0] as Origin));
-  assert.equal(running.size, 1);
-});
-
 /** The order that a first visit triggers. */
 const onVisit = (origin: Origin): RaceOrder => ({
   ...comparison(origin),
   mode: 'race',
   reason: 'navigation',
   share: true,
+});
+
+test('an origin is not raced twice, except that a user’s race follows that of a visit', async () => {
+  const [origin] = origins as [Origin];
+  for (const orders of [
+    [comparison(origin), comparison(origin)],
+    [comparison(origin), onVisit(origin)],
+    [onVisit(origin), onVisit(origin)],
+  ] as const) {
+    const { races, begun, finish } = testbed();
+    for (const order of orders) races.start(order);
+    await finish(origin);
+    assert.deepEqual(begun, [orders[0]]);
+  }
+});
+
+test('a visit’s race is no request of a user, nor does it change one or end with them', async () => {
+  const { races, running, failed, asked, finish } = testbed();
+  const [one, two, three] = origins as [Origin, Origin, Origin];
+  races.start(comparison(one));
+  await finish(one);
+  races.start(onVisit(one));
+  races.start(onVisit(two));
+  assert.deepEqual(asked(), [{ origin: one, state: 'over' }]);
+  assert.deepEqual(races.requests, asked());
+  races.start(comparison(three));
+  races.stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([running.size, failed], [3, [`${three} cancelled`]]);
+});
+
+test('requests are counted until the last one ends', async () => {
+  const { races, asked, finish } = testbed();
+  const [one, two, three] = origins as [Origin, Origin, Origin];
+  races.start(comparison(one), comparison(two));
+  await finish(one);
+  races.start(comparison(three));
+  assert.deepEqual(
+    asked().map(({ state }) => state),
+    ['over', 'racing', 'racing'],
+  );
 });
 
 test('a visit does not replace the comparison that a user requested, and stopping ends that one', async () => {
@@ -196,6 +255,7 @@ test('the results of races that run while everything is deleted are dropped', as
   assert.ok(failed.includes(`${first} cancelled`), 'pages must not show it as running');
   await finish(first);
   assert.deepEqual(done, [first]);
+  assert.equal(failed.length, origins.length, 'those that ran are cancelled too');
 });
 
 test('an exhausted budget is reported in words that say when to retry', async () => {
@@ -219,6 +279,7 @@ test('a failure has words in the reader’s language, with the cause', async () 
   for (const code of ['blocked', 'cancelled', 'internal', 'cache-unavailable'] as const)
     assert.notEqual(await fail(code, WIRE_ERRORS[code]), WIRE_ERRORS[code]);
   assert.notEqual(await fail('helper-timeout', 'in English'), 'in English');
+  assert.equal(await fail('duplicate-id', 'in English'), 'in English', 'only a defect causes it');
   assert.match(await fail('cancelled', NETWORK_CHANGED), /network changed\. Race again/);
   assert.equal(failed.at(-1), `${origins[0]} network-changed`);
 });
@@ -238,6 +299,9 @@ test('a race beyond the queue’s limit is rejected, not silently dropped', () =
   for (let i = 0; i < 600; i += 1) races.start(comparison(`https://many${i}.test` as Origin));
   assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);
   assert.equal(failed[0], `https://many${RACES_AT_ONCE + 500}.test too-many-races`);
+  assert.equal(races.requests.length, RACES_AT_ONCE + 500);
+  races.start(comparison(`https://many${RACES_AT_ONCE}.test` as Origin));
+  assert.equal(failed.length, 600 - RACES_AT_ONCE - 500, 'it waits already');
 });
 
 // Races on first visits: off unless enabled, and forbidden by any doubt.
@@ -253,21 +317,33 @@ const VISIT: DocumentVisit = {
   proxied: false,
 };
 
-function visitTestbed(
-  settings: Partial<Settings> = {},
-  { ready = true, known = false, pageInitiated = false, privateTab = false } = {},
-) {
+interface VisitState {
+  ready?: boolean;
+  readonly known?: boolean;
+  readonly pageInitiated?: boolean;
+  readonly privateTab?: boolean;
+  readonly recordable?: boolean;
+  readonly gesture?: boolean;
+  readonly firstSeenMs?: number;
+}
+
+function visitTestbed(settings: Partial<Settings> = {}, state: VisitState = {}) {
+  const { firstSeenMs, known = false } = state;
+  const records = firstSeenMs === undefined ? [] : [emptyRecord(ORIGIN, 'a.test', firstSeenMs)];
   const orders: RaceOrder[] = [];
   const visited = createVisits({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
-    gestures: { had: () => false },
-    recordable: { mayRecord: () => true, isPrivateTab: () => privateTab },
+    gestures: { had: () => state.gesture === true },
+    recordable: {
+      mayRecord: () => state.recordable !== false,
+      isPrivateTab: () => state.privateTab === true,
+    },
     ledger: async () => ({
-      recordsOf: async () => new Map(),
+      recordsOf: async () => new Map(records.map((record) => [record.origin, record])),
       newestRaces: async () => new Map(known ? [[ORIGIN, racedOnce(aRace())]] : []),
     }),
-    helperReady: async () => ready,
-    mayRacePageInitiated: async () => pageInitiated,
+    helperReady: async () => state.ready !== false,
+    mayRacePageInitiated: async () => state.pageInitiated === true,
     race: (order) => orders.push(order),
   });
   return { visited, orders };
@@ -329,12 +405,39 @@ for (const [what, doubt] of FORBIDDEN)
     assert.equal(orders.length, 1);
   });
 
-test('neither a known origin nor a missing helper starts a race', async () => {
-  for (const state of [{ known: true }, { ready: false }]) {
+test('no race starts for a known origin, without a helper, or for a page that is not recorded', async () => {
+  const atMs = 100_000;
+  const states = [{ known: true }, { firstSeenMs: atMs - 60_001 }, { ready: false }, { recordable: false }];
+  for (const state of states) {
     const { visited, orders } = visitTestbed({}, state);
-    await visited(VISIT);
+    await visited({ ...VISIT, atMs });
     assert.deepEqual(orders, []);
   }
+  for (const url of ['http://a.test/', 'about:blank']) {
+    const { visited, orders } = visitTestbed();
+    await visited({ ...VISIT, url });
+    assert.deepEqual(orders, []);
+  }
+});
+
+test('a record of this visit, a user’s action on the page and no proxy allow it', async (t) => {
+  const settings = { get: async () => ({ value: { mode: 'direct' } }) };
+  Object.assign(globalThis, { chrome: { proxy: { settings } } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  const atMs = 100_000;
+  const { visited, orders } = visitTestbed({}, { firstSeenMs: atMs - 60_000, gesture: true });
+  await visited({ ...VISIT, atMs, byPage: true, proxied: null });
+  assert.equal(orders.length, 1);
+});
+
+test('an origin is raced at a later visit if no helper answered at the first', async () => {
+  const state = { ready: false };
+  const { visited, orders } = visitTestbed({}, state);
+  await visited(VISIT);
+  assert.deepEqual(orders, []);
+  state.ready = true;
+  await visited(VISIT);
+  assert.equal(orders.length, 1);
 });
 
 test('a tab of a private window forbids it where the browser does not say so of the request', async () => {
