@@ -50,6 +50,7 @@ test('observations inflated by servers are split into messages that the helper a
       'with room for the frame',
     );
   assert.deepEqual(sent.flat(), observations);
+  assert.equal(sent.length, 4, 'no more than necessary');
   assert.deepEqual(acknowledged, [7]);
   assert.equal(left(), 0);
 });

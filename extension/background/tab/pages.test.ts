@@ -46,17 +46,18 @@ test('forgotten pages are removed from memory and from session storage', async (
 });
 
 test('of an origin that is forgotten, pages keep neither row nor counts', async () => {
-  const { pages, show } = await testbed();
+  const { pages, changed, show } = await testbed();
   show('a', 1, 'https://a.test/');
   show('b', 2, 'https://b.test/');
   const [a, b] = [pages.get('a'), pages.get('b')];
   assert.ok(a && b);
   const tracker = 'https://tracker.test' as Origin;
   pages.update(applyBatch(a, '1', [observation(), observation({ origin: tracker })], null).page);
+  changed.length = 0;
   pages.forgetOrigins((origin) => origin === tracker);
   const { counts, origins } = pages.get('a') ?? assert.fail();
   assert.deepEqual([counts.h3, Object.keys(origins)], [1, ['https://a.test']]);
-  assert.equal(pages.get('b'), b);
+  assert.deepEqual([pages.get('b'), changed], [b, ['a']]);
 });
 
 test('clearing forgets every page and names the tabs that showed one', async () => {
@@ -64,9 +65,12 @@ test('clearing forgets every page and names the tabs that showed one', async () 
   show('a', 1, 'https://a.test/');
   show('b', 1, 'https://b.test/');
   show('c', 2, 'https://c.test/');
+  pages.commitFrame('frame', 'c');
   assert.deepEqual(pages.clear(), [1, 2]);
   await pages.saved();
   assert.deepEqual([pages.shown(1), stored.size], [undefined, 0]);
+  show('c', 2, 'https://c.test/');
+  assert.equal(pages.of('frame'), undefined);
 });
 
 test('a tab is drawn for what it shows: a page restored from memory or prerendered, or none', async () => {
@@ -134,6 +138,16 @@ test('a frame belongs to the outermost document above it', async () => {
   pages.commitFrame('frame', 'a');
   pages.commitFrame('within', 'frame');
   assert.equal(pages.of('within')?.documentId, 'a');
+});
+
+test('of frames and closed tabs only the newest are remembered', async () => {
+  const { pages, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  for (let i = 0; i <= 5000; i += 1) pages.commitFrame(`frame${i}`, 'a');
+  assert.deepEqual([pages.of('frame0'), pages.of('frame1')?.documentId], [undefined, 'a']);
+  for (let tabId = 2; tabId <= 1002; tabId += 1) pages.removeTab(tabId);
+  for (const tabId of [2, 3]) show(`tab${tabId}`, tabId, 'https://b.test/');
+  assert.deepEqual([pages.shown(2)?.documentId, pages.shown(3)], ['tab2', undefined]);
 });
 
 /** A storage whose writes complete only when the test says so. */

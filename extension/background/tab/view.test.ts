@@ -6,10 +6,10 @@ import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
+import { applyBatch, newPage, type Page, withForecasts, withoutOrigins } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
 import { aRace, racedOnce } from '../../testing/samples.ts';
-import { emptyView, failedOrigin, failedView, pageView, type TabDocument } from './view.ts';
+import { emptyView, failedOrigin, failedView, pageView, type TabDocument, usedOrigins } from './view.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
@@ -45,6 +45,29 @@ function loaded(...steps: (readonly [Origin, Partial<Observation>?])[]): Page {
 
 test('until its document has reported how it arrived, a page is loading', () => {
   assert.equal(pageView(page, background).state, 'loading');
+});
+
+test('an origin of which only a forecast is known is not shown, nor has the page reported', () => {
+  const forecast = {
+    origin: B,
+    reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+    expected: { protocol: 'h3', basis: 'observed' },
+    hit: true,
+  } as const;
+  assert.equal(pageView(withForecasts(page, [forecast], 1), background).state, 'loading');
+  const used = withForecasts(loaded([A, { kind: 'navigation' }]), [forecast], 1);
+  assert.deepEqual(usedOrigins(used), [A]);
+  assert.deepEqual(
+    pageView(used, background).origins.map(({ origin }) => origin),
+    [A],
+  );
+  assert.equal(
+    pageView(
+      withoutOrigins(used, () => true),
+      background,
+    ).state,
+    'recorded',
+  );
 });
 
 test('the page’s own origin comes first, then by number of requests', () => {
@@ -93,6 +116,15 @@ test('the page has its document’s protocol, and its origin the same, although 
     verdictText(again.verdict),
     /HTTP\/3 before; .* Other requests of the visit already use HTTP\/3\.$/,
   );
+  for (const [begunMs, startedMs, code] of [
+    [null, 11, 'h3-first-visit'],
+    [null, 12, 'h3-used-before'],
+    [11, 12, 'h3-first-visit'],
+  ] as const)
+    assert.equal(
+      pageView({ ...loaded(...SWITCHED), begunMs, startedMs }, { ...background, history }).verdict?.code,
+      code,
+    );
   const reverse = pageView(
     loaded([A, { kind: 'navigation', protocol: 'h3' }], [A, { atMs: 11 }]),
     background,
@@ -162,6 +194,11 @@ test('a cached page shows no old protocol', () => {
   );
   assert.deepEqual([view.protocol, view.delivery, view.counts.h3], ['unknown', 'http-cache', 0]);
   assert.equal(view.documentProtocol, 'unknown');
+  const [own] = view.origins;
+  assert.deepEqual(
+    [own?.site, own?.reason, own?.delivered['http-cache'], own?.verdict.findings[0]?.key],
+    ['a.test', 'missed', 1, 'pageFromCache'],
+  );
 });
 
 test('hidden origins are unknown with their reason', () => {
@@ -225,12 +262,12 @@ test('a race that could not be run is shown, and hides nothing that the one befo
       ['verdictAvailable'],
     );
   }
-  const failure = { documentId: 'd', error: null, atMs: 2 };
+  const failure = { documentId: 'd', error: 'net::ERR_FAILED', atMs: 2 };
   const shown = { documentId: 'd', url: `${A}/`, failed: true, failure, withheld: null };
   const failed = failedView(1, shown, { origin: A, site: 'a.test' }, of('home'));
   assert.equal(failed.origins[0]?.race?.atMs, 2, 'what was found out since the page failed');
   assert.ok(failed.verdict !== null && failed.origins[0]?.verdict === failed.verdict);
-  assert.deepEqual([failed.state, failed.complete], ['failed', true]);
+  assert.deepEqual([failed.state, failed.complete, failed.error], ['failed', true, 'net::ERR_FAILED']);
   const raceOf = (failedMs: number, network: string) => {
     const later = { ...shown, failure: { ...failure, atMs: failedMs } };
     return failedView(1, later, { origin: A, site: 'a.test' }, of(network));
@@ -257,6 +294,9 @@ test('unchanged rows keep the same view object, so that nothing is computed agai
     return pageView(after, { ...background, helper, history: { records: new Map(), races } }).origins[1];
   };
   assert.ok(on('home')?.race !== null && on('office')?.race === null);
+  const known = { records: new Map([[B, emptyRecord(B, 'a.test', 0)]]), races };
+  const recorded = () => pageView(after, { ...background, history: known }).origins[1];
+  assert.equal(recorded(), recorded());
   const told = pageView({ ...after, documentProtocol: 'h3' }, background);
   assert.deepEqual(
     [pageView(after, background).origins[0]?.protocol, told.origins[0]?.protocol],
@@ -307,7 +347,8 @@ test('tabs without a record say why', () => {
   assert.equal(stateOf('https://a.test/webstore'), 'not-recorded');
   assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
   assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');
-  assert.equal(emptyView(-1, null, { helper: { state: 'missing' }, mode: 'full' }).state, 'browser-page');
+  const view = emptyView(-1, null, { helper: { state: 'missing' }, mode: 'full' });
+  assert.deepEqual([view.state, view.complete, view.pending, view.error], ['browser-page', true, 0, null]);
 });
 
 test('only a page that failed over https has an origin to race', () => {
