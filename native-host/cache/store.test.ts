@@ -443,6 +443,9 @@ test('hosts on the local network are no evidence about paths beyond it, nor the 
   assert.deepEqual(counts('never-raced'), [2, 2, true]);
   at('far3', '8.8.8.8');
   assert.deepEqual(counts('far'), [1, 1, true]);
+  at('both', '192.168.1.3');
+  at('both', '1.0.0.1');
+  assert.deepEqual(counts('both'), [2, 1, true], 'one public address is enough');
 });
 
 test('evidence queries use indexes', async (t) => {

@@ -311,11 +311,12 @@ test('an answer received in time and reported after the deadline is not blamed o
   );
 });
 
-for (const mode of ['race', 'v3'] as const)
+for (const mode of ['race', 'v3', 'h3'] as const)
   test(`${mode}: attempts that only our own lateness started after the winner was established are not recorded`, () => {
-    const endpoints = [endpoint('h3'), endpoint('h2')];
-    const timer = mode === 'v3' ? 'group-0' : 'stagger';
+    const other = mode === 'h3' ? endpoint('h3', { address: '127.0.0.2' }) : endpoint('h2');
+    const endpoints = [endpoint('h3'), other];
     const live = mode === 'v3';
+    const timer = mode === 'race' ? 'stagger' : 'group-0';
     const machine = createTrial(
       plainPlan({ mode, endpoints: live ? [] : endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS }),
     );
