@@ -193,6 +193,8 @@ test('a correction of a few seconds forgets nothing', async (t) => {
   assert.equal(cache.recall('home', A)?.decision, 'h2');
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h2' })]);
   assert.equal(cache.show(A).hosts[0]?.races, 1);
+  cache.recordRace(race([trial(up('h2'))]));
+  assert.equal(cache.show(A).hosts[0]?.races, 2);
 });
 
 test('an alternative with persist=1 is known on the next network, one without is not, and a new header withdraws it', async (t) => {
@@ -599,7 +601,7 @@ test('a wipe leaves no host in any file', async (t) => {
 });
 
 test('one origin is deleted on every network and in every file, and the others stay', async (t) => {
-  const { cache, path } = await fixture(t);
+  const { cache, path, clock } = await fixture(t);
   const [gone, stays] = ['https://secret-host.test', 'https://kept-host.test'] as Origin[];
   assert.ok(gone !== undefined && stays !== undefined);
   for (const network of ['home', 'work'])
@@ -622,11 +624,13 @@ test('one origin is deleted on every network and in every file, and the others s
   assert.ok(cache.show(stays).hosts.length > 0 && cache.show(stays).uses.length > 0);
   for (const file of [path, `${path}-wal`])
     assert.equal(readFileSync(file).includes('secret-host'), false, file);
+  clock.now += 1;
+  for (const network of ['work', 'home']) {
+    clock.now += 1;
+    cache.recordRace({ ...race([trial(up('h3'))], { network }), origin: stays });
+  }
   assert.deepEqual(
-    cache
-      .networks()
-      .map(({ network, origins }) => [network, origins])
-      .toSorted(),
+    cache.networks().map(({ network, origins }) => [network, origins]),
     [
       ['home', 1],
       ['work', 1],

@@ -430,6 +430,15 @@ test('a record of this visit, a user’s action on the page and no proxy allow i
   assert.equal(orders.length, 1);
 });
 
+test('a visit is not raced if the setting changes before the helper answers', async () => {
+  const settings: { raceWhen?: Settings['raceWhen'] } = {};
+  const { visited, orders } = visitTestbed(settings);
+  const visiting = visited(VISIT);
+  settings.raceWhen = 'click';
+  await visiting;
+  assert.deepEqual(orders, []);
+});
+
 test('an origin is raced at a later visit if no helper answered at the first', async () => {
   const state = { ready: false };
   const { visited, orders } = visitTestbed({}, state);
