@@ -19,6 +19,7 @@ import { checkInvariants, dump, steps } from '../testing/ledger-properties.ts';
 import { failAt, type MemoryStore, memoryStore } from '../testing/storage.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { type Ledger, openLedger } from './ledger.ts';
+import { emptyTotal } from './row-changes.ts';
 import {
   CONSENTS,
   consentsWanted,
@@ -159,6 +160,29 @@ test('a record that does not say when HTTP/3 was first used had used it by when 
   const { records } = await dump(ledger);
   assert.ok(records.length > 0);
   for (const { h3SinceMs, lastSeenMs } of records) assert.equal(h3SinceMs, lastSeenMs);
+});
+
+test('of two rows that counted the same the one that knows more protocols is kept, else the existing one', async () => {
+  const ledger = fresh();
+  for (const [theirs, kept] of [
+    [{ unknown: 2 }, { unknown: 2 }],
+    [
+      { unknown: 1, h2: 1 },
+      { unknown: 1, h2: 1 },
+    ],
+    [
+      { unknown: 1, h3: 1 },
+      { unknown: 1, h2: 1 },
+    ],
+    [{ unknown: 2 }, { unknown: 1, h2: 1 }],
+    [{ h2: 1 }, { unknown: 1, h2: 1 }],
+  ]) {
+    await ledger.merge('totals', [
+      { ...emptyTotal('2026-11-21', 'home'), counts: { ...NO_REQUESTS, ...theirs } },
+    ]);
+    const [total] = await ledger.totals('2026', '2027');
+    assert.deepEqual(total?.counts, { ...NO_REQUESTS, ...kept });
+  }
 });
 
 test('merged rows have the modes of both, whichever counted more', async () => {
