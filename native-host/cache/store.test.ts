@@ -63,6 +63,8 @@ test('a race is remembered on its network, and across processes', async (t) => {
     ],
   );
   assert.equal(ask(cache, [A], 'work')[0]?.hit, false);
+  const { lookups, hits } = cache.stats();
+  assert.deepEqual([lookups, hits], [3, 1]);
   cache.close();
   assert.equal(ask(reopen(), [A])[0]?.reachable.basis, 'raced');
 });
