@@ -126,6 +126,27 @@ test('rows say by which modes they were counted', async () => {
   ]);
 });
 
+test('a record of a clock that was ahead is as old as the oldest response of the next batch, and knows its page', async () => {
+  const ledger = openLedger();
+  const ahead = NOW_MS + 365 * DAY_MS;
+  await ledger.record(batch(null, [observation({ atMs: ahead })], { nowMs: ahead, pageBegunMs: ahead }));
+  const seen = [NOW_MS - 1, NOW_MS - 2].map((atMs) => observation({ atMs, kind: 'navigation' }));
+  await ledger.record(batch(null, seen));
+  const [record] = await ledger.records('a.test');
+  assert.deepEqual([record?.firstSeenMs, record?.lastSeenMs], [NOW_MS - 2, NOW_MS - 1]);
+  assert.equal(record?.newestPageMs, NOW_MS - 1000);
+  await ledger.record(batch(null, [observation({ altSvc: 'h3=":443"' })]));
+  const next = observation({ atMs: NOW_MS + 1500, kind: 'navigation' });
+  await ledger.record(
+    batch(null, [next], { pageBegunMs: NOW_MS + 1000, nowMs: NOW_MS + 2000, proxied: new Map([[A, true]]) }),
+  );
+  const [visited] = await ledger.records('a.test');
+  assert.deepEqual(
+    [visited?.visitsSinceAdvertised, visited?.visitsNetwork, visited?.proxied],
+    [1, 'home', true],
+  );
+});
+
 test('a batch sent again counts once', async () => {
   const ledger = await openLedger();
   await ledger.record(batch('x:1', [observation()]));
