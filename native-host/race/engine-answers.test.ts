@@ -118,6 +118,22 @@ test('race: the second request is sent at every other address too, and one of th
   assert.deepEqual(last, ['started', 'established', 'first-byte', 'adopted']);
 });
 
+test('race: beside an overdue answer, a failure over HTTP/3 does not hurry the next address over HTTP/2', () => {
+  const addresses = ['127.0.0.1', '127.0.0.2'];
+  const endpoints = addresses.flatMap((address) => [
+    endpoint('h3', { address }),
+    endpoint('h2', { address }),
+  ]);
+  const run = simulate({
+    plan: plainPlan({ mode: 'race', endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS }),
+    behave(transport, _nth, { address }) {
+      if (transport === 'h2') return { handshakeMs: 20, answerMs: 100 };
+      return address === '127.0.0.1' ? MUTE : { handshakeMs: 60, refusal: 'udp-refused' };
+    },
+  });
+  assert.deepEqual(told(run), ['h3 response-timeout', 'h3 udp-refused', 'h2 adopted']);
+});
+
 for (const mode of ['race', 'v3', 'h3'] as const)
   test(`${mode}: an endpoint that does not answer either does not keep the next from being tried`, () => {
     const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];

@@ -359,5 +359,5 @@ export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, 
   if (wasAdopted) for (const each of s.groups) resume(s, each, nowMs);
   else if (wasWinner) resume(s, group, nowMs);
   else drain(s, group, nowMs);
-  if (group.connecting.size === 0) openStaggered(s, nowMs);
+  if (s.adopted === null && group.connecting.size === 0) openStaggered(s, nowMs);
 }
