@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { runOrThrow, whenReady } from './child-process.ts';
+import { openLineChannel, runOrThrow, whenReady } from './child-process.ts';
 import { startProgram } from './origins/stack.ts';
 import { pathRemapFlags } from './test-programs.ts';
 
@@ -26,6 +26,16 @@ test('a program that ends before it is ready is rejected with its standard error
 
 test('a program that cannot be started is rejected', async () => {
   await assert.rejects(whenReady('it', spawn('/nonexistent')), { code: 'ENOENT' });
+});
+
+test('a program that prints unasked is not held up, and loses no line', { timeout: 30_000 }, async (t) => {
+  const child = spawn('seq', ['50000']);
+  t.after(() => child.kill());
+  const { next, stop } = openLineChannel('it', child);
+  assert.equal(await next(), '1');
+  await stop();
+  for (let line = 2; line <= 50_000; line += 1) assert.equal(await next(), String(line));
+  await assert.rejects(next(), { message: 'it has ended: ' });
 });
 
 test('a server that a signal ends before it is ready is rejected at once', { timeout: 30_000 }, async () => {

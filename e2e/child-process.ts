@@ -1,7 +1,7 @@
 // Runs programs to completion for their output, also with the processor time that they used by the kernel's accounting,
 // and waits for those that go on running until they are ready.
 import { type ChildProcessByStdio, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -88,19 +88,20 @@ interface LineChannel {
   stop(): Promise<void>;
 }
 
-/** For a program that prints as many lines as are asked for: others wait in memory. */
+/** Lines that nobody asks for wait in memory: a program that could not print them would not end either. */
 export function openLineChannel(name: string, child: ChildProcessWithoutNullStreams): LineChannel {
   const ended = once(child, 'close');
   // If it could not be started, there is no next line either.
   ended.catch(() => {});
   const complaints = text(child.stderr);
   child.stdin.on('error', () => {});
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  // Its own iterator stops reading while many lines wait.
+  const lines = on(createInterface(child.stdout), 'line', { close: ['close'] });
   return {
     async next() {
       const { done, value } = await lines.next();
       if (done) throw new Error(`${name} has ended: ${(await complaints).trim()}`);
-      return value;
+      return value[0];
     },
     send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
     async stop() {
