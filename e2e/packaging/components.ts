@@ -253,8 +253,8 @@ function componentOf(each: BundledPackage): CDX.Models.Component {
 }
 
 /**
- * The bill of `subject` in CycloneDX 1.6, independent of the order of the packages, and without time and place of the build, so that
- * the same source gives the same bytes.
+ * The bill of `subject` in CycloneDX 1.6, independent of the order of the packages, and without time and place of the
+ * build, so that the same source gives the same bytes.
  */
 export function billOf(subject: Identity, bundled: readonly BundledPackage[]): string {
   const root = new Component(ComponentType.Application, subject.name, {
