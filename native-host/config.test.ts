@@ -41,7 +41,7 @@ test('without a default file the defaults apply, in the XDG directories', async 
     fleet: null,
     source: null,
   });
-  setXdg(t, directory, 'relative');
+  process.env.XDG_STATE_HOME = 'relative';
   const bare = loadSettings();
   assert.equal(bare.cachePath, join(homedir(), '.local/state/photofinish/cache.db'));
 });
