@@ -9,6 +9,8 @@ export interface Tools {
   get(url: string, init?: RequestInit): Promise<unknown>;
   /** Inserts a frame and waits until it reports that it has finished. */
   frame(url: string): Promise<unknown>;
+  /** Resolves once every other kind has made its requests on this page. */
+  readonly alone: Promise<void>;
   /** Runs when the page is unloaded. */
   onLeave(run: () => void): void;
 }
@@ -178,11 +180,13 @@ export const KINDS: readonly Kind[] = [
     name: 'prefetch',
     what: 'Prefetched script, used by the next page',
     cacheControl: 'max-age=600',
-    run: async (origin, { load }) => {
+    run: async (origin, { alone, load }) => {
       const visit = Math.random();
       const before = sessionStorage.getItem('prefetched');
       if (before !== null) await load('script', { src: before });
       sessionStorage.setItem('prefetched', `${origin}/script.js?${visit}`);
+      // Firefox aborts a prefetch as soon as a frame begins to load, of whose response it reports nothing then.
+      await alone;
       await load('link', { rel: 'prefetch', as: 'script', href: `${origin}/script.js?${visit}` });
     },
   },

@@ -27,6 +27,7 @@ function visit(runs: readonly [(origin: string, tools: Tools) => unknown, string
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
       document.body.append(element);
     });
+  const { promise: alone, resolve: beAlone } = Promise.withResolvers<void>();
   const tools: Tools = {
     load,
     get: async (url, init) => (await fetch(url, init)).text(),
@@ -37,11 +38,13 @@ function visit(runs: readonly [(origin: string, tools: Tools) => unknown, string
         });
         load('iframe', { src: url });
       }),
+    alone,
     onLeave: (run) => addEventListener('pagehide', run),
   };
   const root = document.documentElement;
   const waiting = new Set(runs.map(([, origin]) => origin));
   const tell = () => {
+    if (waiting.size === 1) beAlone();
     if (waiting.size === 0) root.dataset.done = '';
     else root.dataset.waiting = [...waiting].join(' ');
   };
