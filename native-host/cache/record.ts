@@ -1,10 +1,10 @@
 // What the host cache stores, as plain records with the column names as property names, where a record is in the file,
 // and whether a row is one that we could have written: disks flip bits, and SQLite checks only the structure of pages.
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
+import { FNV_BASIS, fnv1a } from '@photofinish/shared/web/fnv';
 import { BROWSERS, type Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
-import { FNV_BASIS, fnv1a } from '../fnv.ts';
 
 /** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
 export type Basis = 'raced' | 'observed';

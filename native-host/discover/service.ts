@@ -2,7 +2,7 @@
 // try them. Parameters of different records are never mixed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
-import { FNV_BASIS, fnv1a } from '../fnv.ts';
+import { FNV_BASIS, fnv1a } from '@photofinish/shared/web/fnv';
 
 /** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {

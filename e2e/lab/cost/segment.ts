@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@photofinish/shared/race/statistics';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { FNV_BASIS, fnv1a } from '@photofinish/shared/web/fnv';
 import type { Shape } from '../../network/link.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
@@ -256,11 +257,9 @@ async function takeSamples(pids: Pids, generator: LoadGenerator, durationMs: num
 const sum = (samples: readonly Sample[], value: (sample: Sample) => number) =>
   samples.reduce((total, sample) => total + value(sample), 0);
 
-/** A number that differs for every part and is the same in every run with one seed (FNV-1a). */
+/** A number that differs for every part and is the same in every run with one seed. */
 export function seedOf({ cell, round }: LoadTurn, seed: number): number {
-  let hash = 0x811c9dc5;
-  for (const char of `${seed} ${cell.id} ${round}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
-  return hash >>> 0;
+  return fnv1a(`${seed} ${cell.id} ${round}`, FNV_BASIS);
 }
 
 /**

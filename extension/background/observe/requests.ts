@@ -2,6 +2,7 @@
 // of one request; what is not claimed within SETTLE_MS was missed by the content script and is counted as missed. Only
 // what was counted so outlives the background: a page may time it much later.
 
+import { FNV_BASIS, fnv1a } from '@photofinish/shared/web/fnv';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { comparableUrl } from '../../common/timing.ts';
@@ -94,11 +95,9 @@ interface CountedRequests extends Pick<Map<string, number>, 'get' | 'delete' | '
   set(key: string, times: number): unknown;
 }
 
-/** FNV-1a (draft-eastlake-fnv): what outlives the background names no address. */
+/** What outlives the background names no address. */
 function digestOf(key: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(key)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0).toString(36);
+  return fnv1a(key, FNV_BASIS).toString(36);
 }
 
 function keyOf(tabId: number, documentId: string | null, navigation: boolean, url: string): string {

@@ -1,4 +1,5 @@
-// FNV-1a with 32 bits, for what is to be spread evenly and not kept secret. The host cache stores what comes of it.
+// FNV-1a (draft-eastlake-fnv) with 32 bits, for what is to be spread evenly and not kept secret. The host cache stores
+// what comes of it.
 
 const PRIME = 0x01000193;
 /** The standard offset basis. */
