@@ -64,7 +64,7 @@ import { Recorder } from './observe/recorder.ts';
 import { RequestTable } from './observe/requests.ts';
 import { STEER_ALARM } from './steer/steering.ts';
 import { openStore } from './store/open-store.ts';
-import { createTabs, loadSavedMap, Pages } from './tab/pages.ts';
+import { createTabs, loadSavedMap, Pages, savedIn } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
 import { Presenter, resetToolbar, setToolbar } from './tab/presenter.ts';
 import { type FailedNavigation, isReported } from './tab/view.ts';
@@ -184,16 +184,18 @@ type Started = Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const ledger = openBackgroundLedger();
+  const area = chrome.storage.session;
+  const saved = savedIn(area);
   const [savedPages, savedShown, failures] = await Promise.all([
-    loadSavedMap<Page>(chrome.storage.session, 'page:'),
-    loadSavedMap<string>(chrome.storage.session, 'shown:'),
-    loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
+    loadSavedMap<Page>(area, 'page:', saved),
+    loadSavedMap<string>(area, 'shown:', saved),
+    loadSavedMap<FailedNavigation>(area, 'failed:', saved),
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
     proxyMode().then(followProxy, console.error),
     followAccess().catch(console.error),
     observedMode.recall(),
-    loadSavedMap<number>(chrome.storage.session, 'missed:').then((counted) => table.recall(counted)),
+    loadSavedMap<number>(area, 'missed:', saved).then((counted) => table.recall(counted)),
   ]);
   const steering = await openBrowserSteering({
     store,

@@ -142,14 +142,18 @@ export class Pages {
 // A map in `storage.session` that outlives the service worker. Reads are from memory; writes are coalesced per key,
 // with at most one write of a key in flight, so that an older value can never overwrite a newer one.
 
+/** Everything in the area; nothing if it cannot be read. */
+export function savedIn(area: SessionArea): Promise<Readonly<Record<string, unknown>>> {
+  return area.get(null).catch(() => ({}));
+}
+
 /**
- * Loads what an earlier service worker saved under `prefix`. Values are stored as JSON: of objects, Chromium counts four
- * times as many bytes towards its limit for the area.
+ * Loads what an earlier service worker saved under `prefix`; several maps can share one reading of the area. Values are
+ * stored as JSON: of objects, Chromium counts four times as many bytes towards its limit for the area.
  */
-export async function loadSavedMap<Value>(area: SessionArea, prefix: string) {
+export async function loadSavedMap<Value>(area: SessionArea, prefix: string, saved = savedIn(area)) {
   const map = new Map<string, Value>();
-  const saved = await area.get(null).catch(() => ({}));
-  for (const [key, value] of Object.entries(saved))
+  for (const [key, value] of Object.entries(await saved))
     if (key.startsWith(prefix) && typeof value === 'string')
       map.set(key.slice(prefix.length), JSON.parse(value));
 
