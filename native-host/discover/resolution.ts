@@ -5,6 +5,11 @@
 // (sorting.ts). So the result does not depend on the order of answers, and late, changed and expired ones need no special
 // cases: an unchanged list is not emitted. example.test.ts walks through a resolution.
 //
+// In (ResolutionEvent): an answer to a query, and timers. Out (ResolutionAction): a query, a timer, the whole list of
+// endpoints whenever it changes, or that there will be none. Timers: `resolution` is the resolution delay (4.2), `expiry`
+// is when the first answer in use expires (4.4). discovery.ts asks DNS and applies the guard; it is the interface for
+// races.
+//
 // Parts of the draft implemented elsewhere. The race: attempts, cancellation and pacing (6, 6.1, 7). The resolver:
 // choosing among DNS servers (4.5). The host cache: history separated by network (5.3). The driver: finding the NAT64
 // prefix by DNS (8.1); router advertisements need privileges that we do not have. Not implemented: processing DNS
