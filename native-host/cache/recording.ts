@@ -69,7 +69,8 @@ export function recordObservations(
     recordObservation(s, observer, o, when);
     stored += 1;
   }
-  s.count.run('folded', stored);
+  // A batch that was sent again writes nothing.
+  if (stored > 0) s.count.run('folded', stored);
   return stored;
 }
 
