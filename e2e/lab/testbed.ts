@@ -59,8 +59,9 @@ export async function openLink(seed: number, shape: Shape = {}) {
   const { client, peers, close } = await openNetwork({ link: { kind: 'tun', shape, seed } });
   const { server } = peers;
   const { linkPid } = server;
-  if (linkPid === null) throw new Error('the link has no process');
-  return { client, server, linkPid, close };
+  if (linkPid !== null) return { client, server, linkPid, close };
+  await close();
+  throw new Error('the link has no process');
 }
 
 /** Opens a testbed with a certificate for each host; otherwise like `openLink`. */
