@@ -147,7 +147,8 @@ export async function startServer(dir: string) {
   try {
     const url = await urlOf(dir, child, () => output);
     return {
-      ...{ url, token },
+      url,
+      token,
       /** Resolves when it ends, whoever ended it. */
       ended,
       hasEnded: () => over,
