@@ -27,7 +27,7 @@ const LABEL_WIDTH = 32;
 const RIGHT_ROOM = 64;
 const BAR_HEIGHT = 20;
 const BAR_TOPS = [16, 68] as const;
-const MARGIN_Y = 53;
+const GAIN_Y = 53;
 const STROKES_HEIGHT = 5;
 const AXIS_Y = 100;
 const HEIGHT = 118;
@@ -194,26 +194,26 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
 }
 
 /** The distance between the two flags, drawn between the lanes like a dimension line. */
-function marginSvg(finish: PhotoFinish, frame: Frame): string {
-  const label = finish.result?.margin ?? null;
+function gainSvg(finish: PhotoFinish, frame: Frame): string {
+  const label = finish.result?.gain ?? null;
   if (label === null) return '';
   const [a, b] = finish.lanes.map((lane) => frame.x(lane.establishedMs ?? 0)) as [number, number];
   const left = Math.min(a, b);
   const right = Math.max(a, b);
   const half = textWidth(label, true) / 2 + 4;
   const fits = right - left > 2 * half + 12;
-  const ends = `M${px(left)} ${MARGIN_Y - 4}v8M${px(right)} ${MARGIN_Y - 4}v8`;
+  const ends = `M${px(left)} ${GAIN_Y - 4}v8M${px(right)} ${GAIN_Y - 4}v8`;
   const middle = (left + right) / 2;
   const measure = fits
-    ? `M${px(left)} ${MARGIN_Y}H${px(middle - half)}M${px(middle + half)} ${MARGIN_Y}H${px(right)}`
-    : `M${px(left)} ${MARGIN_Y}H${px(right)}`;
+    ? `M${px(left)} ${GAIN_Y}H${px(middle - half)}M${px(middle + half)} ${GAIN_Y}H${px(right)}`
+    : `M${px(left)} ${GAIN_Y}H${px(right)}`;
   const beside = right + 6 + 2 * half <= frame.width;
   const place = fits
     ? { x: middle, anchor: 'middle' }
     : beside
       ? { x: right + 6, anchor: 'start' }
       : { x: left - 6, anchor: 'end' };
-  const drop = `M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}`;
+  const drop = `M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${GAIN_Y}`;
   const bold = { fill: INK, 'font-weight': 700, 'text-anchor': place.anchor, ...halo(WASH) };
   return element(
     'g',
@@ -221,7 +221,7 @@ function marginSvg(finish: PhotoFinish, frame: Frame): string {
     tip(finish.title),
     line(drop, MUTED, 1, { 'stroke-dasharray': '2 2' }),
     line(`${ends}${measure}`, INK, 1.25),
-    text(place.x, MARGIN_Y + 4, label, bold),
+    text(place.x, GAIN_Y + 4, label, bold),
   );
 }
 
@@ -247,5 +247,5 @@ export function photoFinishSvg(finish: PhotoFinish, id: string, widthPx: number)
   });
   const { title, description } = finish;
   const named = { id, widthPx, heightPx: HEIGHT, title, description };
-  return drawing('photo-finish', named, axisSvg(finish, frame), ...lanes, marginSvg(finish, frame));
+  return drawing('photo-finish', named, axisSvg(finish, frame), ...lanes, gainSvg(finish, frame));
 }

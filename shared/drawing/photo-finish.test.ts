@@ -9,13 +9,13 @@ import { beyondText, laneText, photoFinish } from './photo-finish.ts';
 import { photoFinishSvg } from './photo-finish-svg.ts';
 import { axisTicks } from './svg.ts';
 
-test('compare: both lanes begin at 0 although they ran in sequence; the margin is the distance of the flags', () => {
+test('compare: both lanes begin at 0 although they ran in sequence; the gain is the distance of the flags', () => {
   const finish = photoFinish(clearComparison(51.8, 112.3));
   const [h3, h2] = finish.lanes;
   assert.deepEqual([h3.startMs, h2.startMs], [0, 0]);
   assert.equal(h3.establishedMs, 51.8);
   assert.ok(Math.abs((h2.establishedMs ?? 0) - 112.3) < 1e-9);
-  assert.deepEqual(finish.result, { winner: 'h3', margin: '60 ms', words: 'HTTP/3 connects 60 ms faster' });
+  assert.deepEqual(finish.result, { winner: 'h3', gain: '60 ms', words: 'HTTP/3 connects 60 ms faster' });
   assert.deepEqual([laneText(h3), laneText(h2)], ['52 ms', '112 ms'], 'the reader can subtract');
   assert.equal(finish.caption, 'median of 10 pairs');
   assert.deepEqual(h3.trialsMs.slice(0, 3), [51.8, 52.8, 50.8]);
@@ -27,15 +27,15 @@ test('compare: HTTP/2 can win', () => {
   assert.equal(finish.title, 'HTTP/2 connects 50.0 ms faster');
 });
 
-test('compare: fewer than three pairs give flags but no margin, and the caption says so', () => {
+test('compare: fewer than three pairs give flags but no gain, and the caption says so', () => {
   const finish = photoFinish(comparison([10, 11], [20, 21]));
   assert.equal(finish.result, null);
   assert.equal(finish.caption, 'median of 2 pairs, too few to measure a gain');
 });
 
-test('compare: pairs that do not agree have no winner and no margin, and the range is shown', () => {
+test('compare: pairs that do not agree have no winner and no gain, and the range is shown', () => {
   const finish = photoFinish(comparison([14, 14.3, 15, 14.2], [14.5, 13, 14.37, 16]));
-  assert.deepEqual([finish.result?.winner, finish.result?.margin], [null, null]);
+  assert.deepEqual([finish.result?.winner, finish.result?.gain], [null, null]);
   assert.equal(finish.title, 'No clear difference: from HTTP/2 1.3 ms faster to HTTP/3 1.8 ms faster');
 });
 
@@ -69,7 +69,7 @@ test('compare: a pair with a failure counts for neither flag, and the caption co
     trials: [...whole.trials, trial([refused], null), trial([slow], 'h2')],
   });
   assert.equal(finish.caption, 'median of 10 of 11 pairs');
-  assert.equal(finish.result?.margin, '100 ms');
+  assert.equal(finish.result?.gain, '100 ms');
   assert.deepEqual(
     finish.lanes.map((lane) => lane.establishedMs),
     [20, 120],
@@ -95,7 +95,7 @@ test('compare: if one protocol always fails the other is drawn, and there is no 
   assert.equal(finish.result, null);
 });
 
-test('race: the cancelled lane stops where the winner was established, without a flag or a margin', () => {
+test('race: the cancelled lane stops where the winner was established, without a flag or a gain', () => {
   const finish = photoFinish(
     originRace([
       trial([
@@ -110,7 +110,7 @@ test('race: the cancelled lane stops where the winner was established, without a
   assert.equal(finish.result, null);
 });
 
-test('race: even with a gain in its summary a race has no margin', () => {
+test('race: even with a gain in its summary a race shows none', () => {
   assert.equal(photoFinish({ ...clearComparison(11, 21), mode: 'race' }).result, null);
 });
 
@@ -251,7 +251,7 @@ const raced = originRace([
   ]),
 ]);
 
-test('a comparison has two flags and its margin; a race one flag, a torn lane and no margin', () => {
+test('a comparison has two flags and its gain; a race one flag, a torn lane and no gain', () => {
   const compared = svgOf(clearComparison(51.8, 112.3));
   assert.equal(compared.match(PENNANT)?.length, 2);
   assert.match(compared, />60 ms</);
@@ -262,7 +262,7 @@ test('a comparison has two flags and its margin; a race one flag, a torn lane an
   assert.doesNotMatch(race, /faster/);
 });
 
-test('without a clear result there is no flag, no margin and nothing bold', () => {
+test('without a clear result there is no flag, no gain and nothing bold', () => {
   const pairs = [14, 15, 13, 14, 15, 13, 14, 15];
   const undecided = svgOf(comparison(pairs, pairs.toReversed()));
   assert.equal(undecided.match(PENNANT), null);

@@ -1,5 +1,5 @@
 // The photo finish as data: two lanes on one time axis, derived from a race and drawn elsewhere (SVG, text). Flags may
-// be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
+// be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no gain.
 
 import { catalogLanguage, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
@@ -43,7 +43,7 @@ export interface FinishResult {
   /** The transport that is clearly faster; null: no clear difference. */
   readonly winner: TransportName | null;
   /** By how much; null: no clear difference. */
-  readonly margin: string | null;
+  readonly gain: string | null;
   /** For example "HTTP/3 connects 60.5 ms faster". */
   readonly words: string;
 }
@@ -256,11 +256,11 @@ function laneSentence(lane: Lane): string {
 
 function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
   const winner = lanes.find((lane) => lane.transport === comparison.quicker);
-  const margin = differenceText(comparison);
-  if (winner === undefined || margin === null)
-    return { winner: null, margin: null, words: unclearText(comparison) };
-  const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
-  return { winner: winner.transport, margin, words };
+  const gain = differenceText(comparison);
+  if (winner === undefined || gain === null)
+    return { winner: null, gain: null, words: unclearText(comparison) };
+  const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: gain });
+  return { winner: winner.transport, gain, words };
 }
 
 function compareCaption(race: OriginRace): string {

@@ -245,9 +245,9 @@ export function raceText(race: OriginRace | null): { text: string; title: string
   const finish = photoFinish(race);
   const title = getMessage('popupRaceResult', { result: finish.title, caption: finish.caption });
   if (finish.result !== null) {
-    const { winner, margin } = finish.result;
-    if (winner === null || margin === null) return { text: getMessage('popupRaceUnclear'), title };
-    return { text: getMessage('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
+    const { winner, gain } = finish.result;
+    if (winner === null || gain === null) return { text: getMessage('popupRaceUnclear'), title };
+    return { text: getMessage('popupRaceGain', { mark: MARK_LABELS[winner], time: gain }), title };
   }
   // Our own fault or limit is no failure of the protocol.
   const failed = finish.lanes.filter(
