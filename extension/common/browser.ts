@@ -148,7 +148,7 @@ export function onLoaded(tabId: number, loaded: () => void): () => void {
 }
 
 /** Whether the user lets the extension into a page; access to pages other than https is never requested. */
-export async function hasAccess(url: string): Promise<boolean> {
+async function hasAccess(url: string): Promise<boolean> {
   if (!url.startsWith('https:')) return true;
   // Firefox does not support ports in match patterns.
   return chrome.permissions.contains({ origins: [`https://${new URL(url).hostname}/*`] });

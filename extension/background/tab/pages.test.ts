@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { applyBatch } from '../../common/page/model.ts';
 import { observation } from '../../testing/samples.ts';
-import { loadSavedMap, Pages } from './pages.ts';
+import { createTabs, loadSavedMap, Pages, type TabDeps } from './pages.ts';
+import type { FailedNavigation } from './view.ts';
 
 async function testbed() {
   const stored = new Map<string, unknown>();
@@ -230,4 +231,22 @@ test('where a full storage refuses a value, the older one is removed', async () 
   map.set('a', 3);
   await assert.rejects(map.saved());
   assert.deepEqual([storage.stored, map.get('a')], [{ 'n:b': '2' }, 3]);
+});
+
+test('a page from before the click that let the extension into its tab is not one without access', async (t) => {
+  const permissions = { contains: async () => false };
+  const webNavigation = { getFrame: async () => ({ documentId: 'd', url: 'https://a.test/' }) };
+  let visible: string | undefined;
+  const tabs = { get: async () => ({ status: 'complete', url: visible, incognito: false }) };
+  Object.assign(globalThis, { chrome: { permissions, tabs, webNavigation } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  const recordable = { refusal: () => null } as unknown as TabDeps['recordable'];
+  const { shownDocument } = createTabs({ recordable, forecaster: { commit: () => null } });
+  const failures = await loadSavedMap<FailedNavigation>(
+    { get: async () => ({}), set: async () => {}, remove: async () => {} },
+    'failed:',
+  );
+  assert.equal((await shownDocument(1, failures))?.withheld, 'no-access');
+  visible = 'https://a.test/';
+  assert.equal((await shownDocument(1, failures))?.withheld, null);
 });

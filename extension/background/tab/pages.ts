@@ -2,7 +2,7 @@
 // because a tab's frame 0 may be three documents at once (shown, prerendered, and kept for going back). Frames'
 // documents point to their outermost one.
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
-import { documentOfTab, hasAccess, type SessionArea } from '../../common/browser.ts';
+import { documentOfTab, hasAccessInTab, type SessionArea } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Arrival } from '../../common/messages.ts';
 import { newPage, type Page, withoutOrigins } from '../../common/page/model.ts';
@@ -278,7 +278,7 @@ export function createTabs({ recordable, forecaster }: TabDeps) {
       if (shown === null) return null;
       const { documentId, url, failed } = shown;
       const refusal = recordable.refusal({ tabId, pageUrl: url });
-      const withheld = refusal ?? ((await hasAccess(url)) ? null : 'no-access');
+      const withheld = refusal ?? ((await hasAccessInTab(tabId, url)) ? null : 'no-access');
       const known = failures.get(String(tabId));
       const failure = known?.documentId === documentId ? known : null;
       return { documentId, url, failed: failed || failure !== null, failure, withheld };
