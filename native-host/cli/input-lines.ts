@@ -162,5 +162,6 @@ export function pathLeftOut(
 /** Where in the document, if not at its top, and what was expected there. */
 export function issueText(issue: v.BaseIssue<unknown>): string {
   const where = v.getDotPath(issue);
+  if (where !== null && issue.received === 'undefined') return `${where} is missing`;
   return where === null ? issue.message : `${where}: ${issue.message}`;
 }

@@ -1,7 +1,7 @@
 // Reports in a terminal: foreign text is printed as text, and every line of prose fits.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -33,6 +33,18 @@ test('escape sequences and line breaks are printed as text, in every document', 
     assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
     assert.match(text, /\\u001b\[2Jgone\\u000a\\u202eend/);
   }
+});
+
+test('what a document lacks is named', (t) => {
+  const file = join(scratchDirectory(t), 'report.json');
+  const { sites: _, ...rest } = report();
+  writeFileSync(file, JSON.stringify(rest));
+  const { status, stderr } = spawnSync(process.execPath, [CLI, 'report', file], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', ...COMPILE_CACHE },
+  });
+  assert.match(stderr, /: bad-report: \S+ is not a photofinish\.report\/2 document: sites is missing\n$/);
+  assert.equal(status, 2);
 });
 
 test('a file of nothing but errors needs no more memory than any other', async (t) => {

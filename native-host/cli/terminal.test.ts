@@ -73,6 +73,7 @@ test('typing errors find the word that was meant', () => {
 test('a different word is not guessed', () => {
   for (const typed of ['', 'x', 'sprint', 'frobnicate', 'example.org'])
     assert.equal(nearest(typed, COMMANDS), null, typed);
+  assert.equal(nearest('tcsh', ['bash', 'zsh', 'fish']), null);
   // As near to h2 as to h3: the first wins, never a longer word.
   assert.equal(nearest('h1', MODES)?.startsWith('h'), true);
 });

@@ -8,7 +8,7 @@ import { commandLine } from '../install/own-command.ts';
 
 /** Edits plausible as typing errors in a word of that length; more would be guessing. */
 function tolerance(word: string): number {
-  return word.length < 4 ? 1 : word.length < 8 ? 2 : 3;
+  return word.length < 5 ? 1 : word.length < 8 ? 2 : 3;
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
