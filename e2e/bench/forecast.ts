@@ -1,6 +1,6 @@
 // A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000 origins
-// in its cache, compared with a host that only echoes; and how many navigations have their forecast before the first
-// byte.
+// in its cache, compared with a host that only echoes, and one that reads a row and replies with as much as a forecast;
+// and how many navigations have their forecast before the first byte.
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID, HOST_NAME } from '@photofinish/shared/port/extension-id';
@@ -13,7 +13,12 @@ import { beginStep } from '../run/display.ts';
 import { scratchIn, TOP } from '../scratch.ts';
 import { measureInStep, publish } from './measure.ts';
 
-const ECHO_NAME = 'org.photofinish.echo';
+/** Hosts for comparison: programs of this folder, by the name of the host. */
+const BARE_HOSTS = {
+  'org.photofinish.echo': 'echo-host.mjs',
+  'org.photofinish.sqlite': 'sqlite-host.cjs',
+};
+type BareHost = keyof typeof BARE_HOSTS;
 const CACHED_ORIGINS = 100_000;
 /** The browser's clock has a resolution of 0.1 ms: a sample is the mean of this many consecutive round trips. */
 const TRIPS_PER_SAMPLE = 50;
@@ -23,24 +28,22 @@ const BEYOND_ECHO_MS_AT_MOST = 0.15;
 /** Delay of the origin's responses. */
 const ANSWER_DELAY_MS = 20;
 
-/** Registers the echo host in addition to the helper, for the same extension. */
-async function installEcho(profile: string): Promise<void> {
+/** Registers a bare host in addition to the helper, for the same extension. */
+async function installBare(profile: string, name: BareHost): Promise<void> {
   const hosts = join(profile, 'NativeMessagingHosts');
   await mkdir(hosts, { recursive: true });
-  const launcher = join(hosts, 'echo-host');
-  await writeFile(
-    launcher,
-    `#!/bin/sh\nexec '${process.execPath}' '${join(TOP, 'e2e/bench/echo-host.mjs')}'\n`,
-  );
+  const launcher = join(hosts, `${name}.sh`);
+  const program = [process.execPath, join(TOP, 'e2e/bench', BARE_HOSTS[name]), join(profile, `${name}.db`)];
+  await writeFile(launcher, `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(' ')}\n`);
   await chmod(launcher, 0o700);
   const manifest = {
-    name: ECHO_NAME,
-    description: 'Echo, for comparison',
+    name,
+    description: 'For comparison',
     path: launcher,
     type: 'stdio',
     allowed_origins: [`chrome-extension://${CHROMIUM_EXTENSION_ID}/`],
   };
-  await writeFile(join(hosts, `${ECHO_NAME}.json`), JSON.stringify(manifest));
+  await writeFile(join(hosts, `${name}.json`), JSON.stringify(manifest));
 }
 
 /** Opens a separate port from the service worker to a host and sends `hello`. */
@@ -128,7 +131,7 @@ closing.defer(local.stop);
 const filling = beginStep(`Filling the host cache with ${CACHED_ORIGINS} origins`);
 await mkdir(files.profile, { recursive: true });
 await installHelper(files, local);
-await installEcho(files.profile);
+for (const name of Object.keys(BARE_HOSTS) as BareHost[]) await installBare(files.profile, name);
 const helper = openHelper(files.config);
 await fillCache(helper, CACHED_ORIGINS);
 await helper.close();
@@ -139,13 +142,13 @@ closing.defer(session.close);
 const page = playwrightPage(await session.newTab());
 const context = page.context();
 const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-await connect(worker, HOST_NAME);
-await connect(worker, ECHO_NAME);
+for (const name of [HOST_NAME, ...Object.keys(BARE_HOSTS)]) await connect(worker, name);
 const measurement = await measureInStep('Round trips', {
   title: `forecast round trip in the browser, ${CACHED_ORIGINS} origins cached`,
   unit: 'ms',
   sides: [
-    { name: 'echo host', run: (round) => roundTrips(worker, ECHO_NAME, round) },
+    { name: 'echo host', run: (round) => roundTrips(worker, 'org.photofinish.echo', round) },
+    { name: 'bare host with SQLite', run: (round) => roundTrips(worker, 'org.photofinish.sqlite', round) },
     {
       name: 'photofinish',
       run: (round) => roundTrips(worker, HOST_NAME, round),
