@@ -139,7 +139,8 @@ export class Recorder {
     if (usualMs > 0) await this.#pause(usualMs);
     const expected = entries.filter((timing) => {
       const origin = originOfUrl(timing.url)?.origin;
-      return origin !== undefined && mayRecord({ origin }) && hasEvent(timing, fullSinceMs());
+      const hasEvent = crossedNetwork(timing) && timing.startMs >= fullSinceMs();
+      return origin !== undefined && mayRecord({ origin }) && hasEvent;
     });
     const byUrl = [...Map.groupBy(expected, ({ navigation, url }) => `${navigation} ${url}`).values()];
     const isMissing = ([first, ...others]: readonly Timing[]) =>
@@ -367,13 +368,14 @@ const keyOf = ({ source, seq }: TimingBatch) => `${source}:${seq}`;
 function claimOf(timing: Timing, { tabId, documentId }: Pick<BatchSender, 'tabId' | 'documentId'>): Claim {
   const { navigation, url, firstByteMs, endMs } = timing;
   const unfinished = isUnfinished(timing);
+  const crossed = crossedNetwork(timing);
   const answeredAtMs = (navigation && firstByteMs) || endMs;
-  return { tabId, documentId, navigation, url, unfinished, answeredAtMs };
+  return { tabId, documentId, navigation, url, unfinished, crossed, answeredAtMs };
 }
 
-/** Whether the timing alone says that its response crossed the network, so that full mode has an event of it. */
-function hasEvent({ alpn, transferBytes, worker, startMs }: Timing, fullSinceMs: number): boolean {
-  return alpn !== '' && transferBytes > 0 && !worker && startMs >= fullSinceMs;
+/** Whether the timing alone says that its response crossed the network. */
+function crossedNetwork({ alpn, transferBytes, worker }: Timing): boolean {
+  return alpn !== '' && transferBytes > 0 && !worker;
 }
 
 function pageOfMissed(pages: Pages, request: EndedRequest): Page | undefined {

@@ -11,6 +11,7 @@ const claim = {
   navigation: false,
   url: 'https://a.test/x',
   unfinished: false,
+  crossed: false,
   answeredAtMs: 0,
 };
 
@@ -21,6 +22,27 @@ test('a request is claimed once, by its own document', () => {
   assert.equal(table.claim(claim), base);
   assert.equal(table.claim(claim), null);
   assert.equal(table.size, 0);
+});
+
+test('a response that crossed the network, attributed to the document before, is claimed by the next', () => {
+  const table = new RequestTable();
+  const told = { ...claim, documentId: 'next', crossed: true };
+  for (const other of [
+    { ...base, tabId: 8 },
+    { ...base, answered: false },
+    { ...base, hop: true },
+    { ...base, firstUrl: 'https://a.test/y' },
+    { ...base, atMs: 10_000 },
+  ]) {
+    table.add(other);
+    assert.equal(table.claim(told), null, JSON.stringify(other));
+  }
+  table.add({ ...base, id: '2', atMs: 900 });
+  assert.equal(table.claim({ ...told, navigation: true }), null);
+  assert.equal(table.claim({ ...told, crossed: false }), null, 'perhaps a copy of it in memory');
+  const taken = table.claim(told);
+  assert.equal(taken !== null && taken !== 'counted' && taken.id, '2');
+  assert.equal(table.claim(told), null);
 });
 
 test('the same URL twice is two requests, in order', () => {

@@ -57,6 +57,8 @@ export interface Claim {
   readonly url: string;
   /** The entry was taken before its response was complete, so its request has yet to end. */
   readonly unfinished: boolean;
+  /** The entry itself says that the response crossed the network. */
+  readonly crossed: boolean;
   /**
    * When the response arrived, as its event is dated: the first byte of a document's, the last of any other;
    * milliseconds since the epoch.
@@ -87,6 +89,8 @@ const CLOCKS_MS = 50;
  * is taken too far, a later request for the same URL is dropped in its place, and its own timing counts instead of it.
  */
 const STAMPED_LATE_MS = 5000;
+/** How far apart event and entry of one response may be on a busy machine, if only address and time join them. */
+const SAME_RESPONSE_MS = 1000;
 /** Browsers keep a prerendered page for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
@@ -188,6 +192,8 @@ export class RequestTable {
       if (found !== null) return found;
     }
     if (keys.some((key) => this.#unmarkCounted(key))) return 'counted';
+    const misattributed = this.#ofOtherDocument(claim);
+    if (misattributed !== null) return misattributed;
     const [own = ''] = keys;
     if (unfinished) {
       this.#early.add(own);
@@ -268,6 +274,27 @@ export class RequestTable {
     if (list?.length === 0) this.#waiting.delete(key);
     if (taken !== undefined) this.#size -= 1;
     return taken ?? null;
+  }
+
+  /**
+   * Chromium attributes what a frame requests right after its first navigation committed to the document before
+   * (measured on 156). Of several responses that crossed the network, it does not matter which entry takes which.
+   */
+  #ofOtherDocument({ tabId, navigation, crossed, url, answeredAtMs }: Claim): EndedRequest | null {
+    if (navigation || !crossed) return null;
+    const wanted = comparableUrl(url);
+    const isIt = (r: EndedRequest): boolean =>
+      r.kind === 'resource' &&
+      r.answered &&
+      !r.hop &&
+      r.tabId === tabId &&
+      comparableUrl(r.firstUrl) === wanted &&
+      Math.abs(r.atMs - answeredAtMs) <= SAME_RESPONSE_MS;
+    for (const [key, list] of this.#waiting) {
+      const at = list.findIndex(isIt);
+      if (at >= 0) return this.#take(key, () => at);
+    }
+    return null;
   }
 
   #markUnmatched(answer: UnmatchedResponse): void {
