@@ -1,7 +1,7 @@
 // Real-world trouble: no helper, a helper that crashes, an outdated one, a background that the browser terminates at
 // any moment. No record is lost, and the popup says what to do.
 import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -101,7 +101,10 @@ test('a helper of another version, or one that crashes, is reported with the com
     await expect(page.find('#command code')).toMention(' install --browser ');
   }
 
-  await writeFile(launcher, '#!/bin/sh\nexit 3\n');
+  // The browser may be executing the other one, which Linux then lets nobody write (ETXTBSY).
+  const crashing = join(session.files.profile, 'crashing-host.sh');
+  await writeFile(crashing, '#!/bin/sh\nexit 3\n', { mode: 0o700 });
+  await rename(crashing, launcher);
   await popup.tab.bringToFront();
   await popup.tab.find('#helper-retry').click();
   await expect(popup.part('helper-help')).toSay(/^The helper stopped/);
