@@ -155,13 +155,16 @@ function takeNavigation(asItIs: boolean): void {
   queue.add([timingOf(entry)]);
 }
 
-// A frame's document reports itself with its own navigation entry; its parent's entry would count it twice.
-const isFrame = ({ initiatorType }: PerformanceResourceTiming): boolean =>
-  initiatorType === 'iframe' || initiatorType === 'frame';
+/**
+ * A frame's document reports itself with its own navigation entry; its parent's entry would count it twice. Nothing tells
+ * whether an `object` or `embed` of another origin shows an image.
+ */
+const FRAMES = ['iframe', 'frame', 'object', 'embed'];
 
 function takeResources(entries: PerformanceEntryList): void {
   const resources = entries as PerformanceResourceTiming[];
-  queue.add(resources.filter((e) => e.name.startsWith('https:') && !isFrame(e)).map(timingOf));
+  const own = resources.filter((e) => e.name.startsWith('https:') && !FRAMES.includes(e.initiatorType));
+  queue.add(own.map(timingOf));
 }
 
 const observer = new PerformanceObserver((list) => {

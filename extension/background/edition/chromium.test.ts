@@ -98,6 +98,20 @@ test('a document is one answer, with its header, from its head on, however it en
   }
 });
 
+test('what an `object` shows is the document of a frame, except an image that its page requested', () => {
+  const framed = { ...SCRIPT, type: 'object', documentId: undefined };
+  const image = { ...SCRIPT, type: 'object' };
+  for (const [details, kind] of [[framed, 'frame'] as const, [image, 'resource'] as const]) {
+    const { observer, requests } = observing();
+    observer.documentStarted(details as unknown as chrome.webRequest.OnResponseStartedDetails);
+    observer.completed(details as unknown as CompletedDetails);
+    assert.deepEqual(
+      requests.map((request) => request.kind),
+      [kind],
+    );
+  }
+});
+
 test('an answer cut off when its page was left is not withheld', () => {
   const { observer, requests } = observing();
   observer.failed({ ...BLOCKED, ip: '127.0.0.1', error: 'net::ERR_ABORTED' });

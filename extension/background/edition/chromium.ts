@@ -54,7 +54,7 @@ export function createChromiumObserver(sink: RequestSink) {
 
   const finish = (details: EndDetails, answered: boolean): void => {
     // Documents were reported when their head arrived, perhaps to a background that has been terminated since.
-    const isKnown = answered && kindOf(details.type) !== 'resource';
+    const isKnown = answered && kindOf(details) !== 'resource';
     if (!isKnown && !isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
     chains.end(details.requestId);
     if (details.type !== 'main_frame' || !answered || details.fromCache) return;
@@ -67,7 +67,8 @@ export function createChromiumObserver(sink: RequestSink) {
   return {
     // A page reports a slow document before its end, and would then find no request for it.
     documentStarted(details: chrome.webRequest.OnResponseStartedDetails): void {
-      if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, true));
+      if (kindOf(details) === 'resource' || isExtension(details.initiator)) return;
+      sink.ended(requestOf(details, false, true));
     },
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
     // If it was cut off after the response began, the address is known; before that, there was no response to record.
@@ -87,7 +88,7 @@ export function createChromiumObserver(sink: RequestSink) {
 
 const DOCUMENTS = {
   ...EVERY_PAGE,
-  types: ['main_frame', 'sub_frame'],
+  types: ['main_frame', 'sub_frame', 'object'],
 } satisfies chrome.webRequest.RequestFilter;
 
 /**

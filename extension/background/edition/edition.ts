@@ -4,6 +4,7 @@
 
 import { MAX_ALT_SVC_CHARS, printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';
+import { BROWSER } from '../../common/edition.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
@@ -68,9 +69,14 @@ function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string |
   return recordableAltSvc(value);
 }
 
-export function kindOf(type: string): EndedRequest['kind'] {
+export function kindOf({
+  type,
+  documentId,
+}: Pick<RequestDetails, 'type' | 'documentId'>): EndedRequest['kind'] {
   if (type === 'main_frame') return 'navigation';
-  return type === 'sub_frame' ? 'frame' : 'resource';
+  // What `object` and `embed` show is a frame's document, except images in Chromium, which their own document requests.
+  const isFramed = type === 'object' && (BROWSER === 'firefox' || documentId === undefined);
+  return type === 'sub_frame' || isFramed ? 'frame' : 'resource';
 }
 
 /** Redirect chains in progress: where each began, and whether one of its responses hid its timings. */
@@ -109,7 +115,7 @@ export interface RequestDetails {
 
 /** The fields of an ended request; `by` is the origin of the initiator, as in `TimingRequest`. */
 export function requestFields(details: RequestDetails, by: string | null, chains: Chains) {
-  const { requestId, tabId, documentId = null, type, timeStamp, fromCache, responseHeaders } = details;
+  const { requestId, tabId, documentId = null, timeStamp, fromCache, responseHeaders } = details;
   const url = comparableUrl(details.url);
   const firstUrl = chains.firstUrl(requestId, url);
   const isHidden = chains.hidden(requestId);
@@ -117,7 +123,7 @@ export function requestFields(details: RequestDetails, by: string | null, chains
     id: requestId,
     tabId,
     documentId,
-    kind: kindOf(type),
+    kind: kindOf(details),
     firstUrl,
     url,
     atMs: timeStamp,
