@@ -112,6 +112,15 @@ test('what an `object` shows is the document of a frame, except an image that it
   }
 });
 
+test('that a font is not in the cache is no request of its page', () => {
+  const { observer, requests } = observing();
+  const miss = { ...BLOCKED, error: 'net::ERR_CACHE_MISS' };
+  observer.failed({ ...miss, type: 'font' });
+  assert.deepEqual(requests, []);
+  observer.failed(miss);
+  assert.equal(requests.length, 1);
+});
+
 test('an answer cut off when its page was left is not withheld', () => {
   const { observer, requests } = observing();
   observer.failed({ ...BLOCKED, ip: '127.0.0.1', error: 'net::ERR_ABORTED' });

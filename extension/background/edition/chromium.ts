@@ -18,6 +18,7 @@ type HeadDetails = chrome.webRequest.OnResponseStartedDetails | chrome.webReques
 const NOT_MODIFIED = 304;
 /** Opaque Response Blocking decides by a response's headers and body, so a response had arrived. */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
+const CACHE_MISS = 'net::ERR_CACHE_MISS';
 
 /** Reported as blocked, or as complete and without any header. */
 function isWithheld(details: EndDetails | HeadDetails): boolean {
@@ -72,8 +73,11 @@ export function createChromiumObserver(sink: RequestSink) {
     },
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
     // If it was cut off after the response began, the address is known; before that, there was no response to record.
-    failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
-      finish(details, details.ip !== undefined || details.error === BLOCKED),
+    failed(details: chrome.webRequest.OnErrorOccurredDetails): void {
+      // Chromium looks for each font in the cache before it requests it; the timing is of the second.
+      const isLookup = details.type === 'font' && details.error === CACHE_MISS;
+      if (!isLookup) finish(details, details.ip !== undefined || details.error === BLOCKED);
+    },
     redirected(details: chrome.webRequest.OnBeforeRedirectDetails): void {
       if (isExtension(details.initiator)) return;
       const request = requestOf(details, true, true);
