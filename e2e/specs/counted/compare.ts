@@ -189,7 +189,7 @@ export async function compareCounts(
     const session = await open({ own: true, local: site.local, mode });
     const tab = await session.newTab();
     // Each page's visits in sequence, so that its process keeps its memory cache.
-    for (const page of ['service-worker', 'shared-worker', 'document'])
+    for (const page of ['service-worker', 'shared-worker', 'early-hints', 'document'])
       for (let visit = 0; visit < VISITS; visit += 1) await visited(tab, site.pageOf(page), kind);
     await visited(tab, site.pageOf('back'), kind);
     await visited(tab, site.pageOf('document'), kind);

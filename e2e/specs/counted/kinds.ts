@@ -168,6 +168,17 @@ export const KINDS: readonly Kind[] = [
     },
   },
   {
+    name: 'font',
+    what: 'Font of a style sheet in the page',
+    cacheControl: 'no-store',
+    run: async (origin) => {
+      const style = document.createElement('style');
+      style.textContent = `@font-face { font-family: own; src: url(${origin}/font.woff2); }`;
+      document.head.append(style);
+      await document.fonts.load('1em own').catch(() => {});
+    },
+  },
+  {
     name: 'preload',
     what: 'Preloaded script, used',
     ...CONFIRMED_BY_ETAG,
@@ -339,6 +350,22 @@ export const KINDS: readonly Kind[] = [
     run: (origin, { frame }) => frame(`${origin}/frame.html`),
   },
   {
+    name: 'object',
+    what: 'Documents in `object` and `embed`, HTML and SVG, and their resources',
+    cacheControl: 'no-store',
+    run: (origin, { load }) =>
+      Promise.all([
+        load('object', { type: 'text/html', data: `${origin}/pictured.html` }),
+        load('embed', { type: 'image/svg+xml', src: `${origin}/image.svg` }),
+      ]),
+  },
+  {
+    name: 'sandboxed',
+    what: 'The document of a sandboxed frame, and its resources',
+    cacheControl: 'no-store',
+    run: (origin, { load }) => load('iframe', { sandbox: 'allow-scripts', src: `${origin}/pictured.html` }),
+  },
+  {
     name: 'addressless',
     what: 'Images in frames without an https address: `srcdoc`, `blob:`, `about:blank` (initial, opened, navigated to)',
     cacheControl: 'no-store',
@@ -468,6 +495,12 @@ export const KINDS: readonly Kind[] = [
     name: 'shared-worker',
     what: 'A shared worker’s script and its own fetches: `no-store`',
     why: WORKERS,
+    cacheControl: 'no-store',
+  },
+  {
+    name: 'early-hints',
+    what: 'A page, and a script that a 103 response preloads (Early Hints)',
+    why: 'Chromium does not report what it preloads for a 103 response.',
     cacheControl: 'no-store',
   },
   {

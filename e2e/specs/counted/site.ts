@@ -118,6 +118,12 @@ function filesOf(originOf: OriginOf): Record<string, string | Buffer> {
       if (pathname === '/made-up.txt') event.respondWith(new Response('made up'));
       else if (pathname === '/text.txt') event.respondWith(fetch(event.request));
     };`,
+    'early-hints.html': page(
+      `const script = document.createElement('script');
+       script.src = '/script.js';
+       script.onload = () => { ${done} };
+       document.body.append(script);`,
+    ),
     'back.html': page(
       `onpageshow = async () => { await (await fetch('/text.txt', { cache: 'no-store' })).text(); ${done} };`,
     ),
@@ -138,6 +144,8 @@ function filesOf(originOf: OriginOf): Record<string, string | Buffer> {
     'declined.txt': 'declined',
     'empty.txt': '',
     'image.png': IMAGE,
+    'image.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'pictured.html': '<!doctype html><title>Pictured</title><img src="image.png">',
     'sound.wav': sound(),
   };
 }
@@ -203,6 +211,17 @@ function routes(dir: string, backendPort: number): object[] {
       match: [{ path: ['/socket', '/endless-events'] }],
       handle: [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${backendPort}` }] }],
       terminal: true,
+    },
+    {
+      match: [{ host: [hostOf('early-hints')], path: ['/'] }],
+      handle: [
+        {
+          handler: 'static_response',
+          status_code: 103,
+          headers: { Link: ['</script.js>; rel=preload; as=script'] },
+        },
+        { handler: 'headers', response: { delete: ['Link'] } },
+      ],
     },
     ...pages.map(({ name }) => ({
       match: [{ host: [hostOf(name)], path: ['/'] }],
