@@ -184,10 +184,12 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   if (result.success) return result.output;
   const [issue] = result.issues;
   const name = v.getDotPath(issue) ?? 'settings';
-  const unknown = issue.type === 'strict_object' && issue.expected === 'never';
   const names = name.startsWith('fleet.') ? Object.keys(fleetSchema.pipe[0].entries) : SETTING_NAMES;
-  const wrong = unknown ? `is no setting; there are ${names.join(', ')}` : issue.message;
-  throw new SettingsError(`${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
+  const unknown = issue.type === 'strict_object' && issue.expected === 'never';
+  // JSON has no undefined, so what is received as that is not there.
+  const known = issue.received === 'undefined' ? ' is missing' : `: ${issue.message}`;
+  const wrong = unknown ? ` is no setting; there are ${names.join(', ')}` : known;
+  throw new SettingsError(`${file}: ${name}${wrong}`);
 }
 
 /**
