@@ -31,6 +31,7 @@ function after(...first: readonly { h3: boolean; h2: boolean }[]): CanaryWatch {
 }
 
 const silent = { code: 'udp-timeout', message: 'm' } as const;
+const blocked = { code: 'blocked', message: 'm' } as const;
 const h3Fails = trial([attempt({ protocol: 'h3', outcome: 'failed', error: silent })], null);
 const h2Works = trial(
   [attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 12 })],
@@ -148,8 +149,16 @@ test('a failed canary discards everything, also what ended after it began', () =
 
 const NAMES = ['a.test', 'b.test'];
 
-/** A vantage point whose canaries are reached, at 192.0.2.1 and 192.0.2.2. */
-function testbed(drains: boolean) {
+async function reached({ origin, mayUse }: RaceSpec) {
+  const address = `192.0.2.${NAMES.indexOf(origin.host) + 1}`;
+  const isAllowed = mayUse?.([{ host: origin.host, address }], null) === true;
+  return isAllowed
+    ? comparison([10], [20])
+    : originRace([], { error: { code: 'cancelled', message: 'cancelled' } });
+}
+
+/** A vantage point whose canaries are reached, at 192.0.2.1 and 192.0.2.2, unless `race` does otherwise. */
+function testbed(drains: boolean, race: VantageParts['race'] = reached) {
   let listed: readonly string[] = [];
   const logged: string[] = [];
   let letGo = 0;
@@ -158,13 +167,6 @@ function testbed(drains: boolean) {
     assert.ok(read.ok);
     return read.value;
   };
-  async function race({ origin, mayUse }: RaceSpec) {
-    const address = `192.0.2.${NAMES.indexOf(origin.host) + 1}`;
-    const isAllowed = mayUse?.([{ host: origin.host, address }], null) === true;
-    return isAllowed
-      ? comparison([10], [20])
-      : originRace([], { error: { code: 'cancelled', message: 'cancelled' } });
-  }
   const parts: VantageParts = {
     control: { state: () => NOTHING } as VantageParts['control'],
     survey: { ...SAMPLE_SURVEY, canaries: NAMES.map((name) => `https://${name}`) },
@@ -210,6 +212,15 @@ test('canaries that have all opted out, by name or address, are not told as fail
   ]);
   await round('a.test');
   assert.deepEqual([vantage.mayRace, vantage.canariesOptedOut], [true, false]);
+});
+
+test('canaries that fail are told with the codes of what failed', async () => {
+  const { vantage, logged, round } = testbed(false, async () => originRace([h3Fails], { error: blocked }));
+  await round();
+  assert.equal(vantage.mayRace, false);
+  assert.deepEqual(logged, [
+    'the canaries fail (blocked, udp-timeout): nothing is written until they succeed again',
+  ]);
 });
 
 test('a server that takes no results does not keep the canaries from watching the path', async () => {

@@ -127,7 +127,7 @@ export class Vantage {
     if (health.state === 'sick') {
       if (this.#sickSinceMs === null) {
         this.#endRaces();
-        log('the canaries fail: nothing is written until they succeed again');
+        log(`the canaries fail${failuresOf(races)}: nothing is written until they succeed again`);
       }
       this.#discard();
       this.#sickSinceMs ??= clock.epochMs();
@@ -227,6 +227,16 @@ export function reachOfCanaries(races: readonly OriginRace[]): Reach {
       return reachOf(attempts) === 'established';
     });
   return { h3: established(true), h2: established(false) };
+}
+
+/** In parentheses, each code once: only they tell a wrong option from a bad path. */
+function failuresOf(races: readonly OriginRace[]): string {
+  const errors = races.flatMap(({ error, trials }) => [
+    error,
+    ...trials.flatMap(({ attempts }) => attempts.map((attempt) => attempt.error)),
+  ]);
+  const codes = new Set(errors.flatMap((error) => error?.code ?? []));
+  return codes.size === 0 ? '' : ` (${[...codes].join(', ')})`;
 }
 
 const BEGINNING_MS = 120_000;
