@@ -315,6 +315,8 @@ test('a list becomes an archive, Parquet and a page with one server that ends wi
   const second = await runCommand(PHOTOFINISH, [...args, ...reach], { env });
   expect(second.stdout).toContain('0 measured');
   expect(await readdir(out)).toEqual(before);
+  const other = await runCommand(PHOTOFINISH, [...args, ...reach, '--seed', 'other'], { env });
+  expect(other.stderr).toContain('choose another directory with --out');
 });
 
 test('a server dialled by its address is used with a certificate for that address only', async ({ dir }) => {

@@ -154,7 +154,10 @@ async function load(context: SurveyContext, path: string): Promise<number> {
     await control.follow();
     const before = control.state().survey;
     if (before !== null && !sameSurvey(before, survey)) {
-      const other = `the server has a survey "${names.survey}" with another list or other settings; choose a name with --survey`;
+      // The server of `run` alone keeps its data in the archive's directory, which takes one survey.
+      const remedy =
+        command.server === null ? 'choose another directory with --out' : 'choose a name with --survey';
+      const other = `the server has a survey "${names.survey}" with another list or other settings; ${remedy}`;
       throw new Complaint('bad-survey', other, EXIT_FAILED);
     }
     if (before === null) await control.writeSurvey(survey);
