@@ -338,7 +338,7 @@ test('the views know every code of a failure after a host answered over UDP', ()
   );
 });
 
-test('one host at two ports, or twice in the list, is not the network, in export.json as in the view', async () => {
+test('one host at two ports, twice, or by two names is not the network, in export.json as in the view', async () => {
   const archive = join(scratch, 'one');
   mkdirSync(archive);
   writeFileSync(join(archive, 'survey.json'), JSON.stringify(SAMPLE_SURVEY));

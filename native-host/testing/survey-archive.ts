@@ -155,9 +155,10 @@ export function surveyResult(vantage: string, job: number, race: OriginRace): Su
   };
 }
 
-/** Jobs 1 to 3 of a list that has a host, whose QUIC is silent, at two ports and at one of them twice. */
+/** Jobs 1 to 4 of a list that has a host, whose QUIC is silent, at two ports, at one of them twice, and by an alias. */
 export function oneSilentHost(vantage: string): SurveyResult[] {
-  const origins = ['https://one.test', 'https://one.test:8443', 'https://one.test'] as Origin[];
+  const names = ['one.test', 'one.test:8443', 'one.test', 'alias.test'];
+  const origins = names.map((name) => `https://${name}` as Origin);
   return origins.map((origin, i) => {
     const { port } = originParts(origin);
     const silent = fallBack({ ...SILENT, port }, { port });
