@@ -277,6 +277,10 @@ test('a cold command line begins with what another one learnt, tells it, and the
     expect(unknown?.sharedOutcome).toBeUndefined();
     expect(unknown?.startDelayMs).toBe(10);
 
+    const reader = await commandLine(dir, 'reader', { ...fleet, bucket: 'none', publish: false });
+    const { complaints } = await reader.race('--fleet', ...racing(works));
+    expect(complaints).toContain('there is no bucket "none"');
+
     await organisation.killServer();
     expect(await c.doctor()).toMatchObject({
       state: 'problem',

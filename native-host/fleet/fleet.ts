@@ -82,12 +82,16 @@ export async function logStatus(
     }
 }
 
+function isMissing(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+}
+
 async function stateOf(bucket: KV): Promise<BucketState | null> {
   try {
     const { streamInfo, values } = await bucket.status();
     return { created: streamInfo.created, lastSequence: streamInfo.state.last_seq, values };
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }
@@ -109,7 +113,10 @@ async function connectBucket(
     const bucket = await open(connection, settings);
     return {
       async follow(filter) {
-        const entries = await bucket.watch({ key: filter });
+        const entries = await bucket.watch({ key: filter }).catch((error) => {
+          if (!isMissing(error)) throw error;
+          throw new Error(`there is no bucket "${settings.bucket}"; a machine that publishes creates it`);
+        });
         void connection.closed().then(() => entries.stop());
         return (async function* () {
           for await (const { key, operation, value, delta = 0 } of entries)
