@@ -29,6 +29,7 @@ export default defineConfig<PhotofinishFixtures>({
         ca: ['/path/to/ca.pem'],
         resolve: { [`${host}:${port}`]: '127.0.0.1' },
       },
+      // By default every test's report is attached.
       attachReport: false,
     },
   },
