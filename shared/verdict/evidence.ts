@@ -257,6 +257,37 @@ function followsMemory(
   return assumed && portBlock(originParts(origin).port, 'h3') === null;
 }
 
+const BUSY: AttemptError = {
+  code: 'internal',
+  message: 'this machine was too busy, or was suspended',
+  disturbed: true,
+};
+
+/**
+ * The attempts of some trials that prove something, then those of trials falsified by this machine: that they were made
+ * is a fact, and their results are none.
+ */
+export function evidentAttempts(trials: readonly Trial[]): Attempt[] {
+  const sound = soundTrials(trials);
+  if (sound.length === 0) return [];
+  const falsified = trials.filter((trial) => !sound.includes(trial)).flatMap(({ attempts }) => attempts);
+  return [
+    ...sound.flatMap(conclusiveAttempts),
+    ...falsified.map(({ protocol, host, address, port, startedMs }): Attempt => {
+      return {
+        protocol,
+        host,
+        address,
+        port,
+        startedMs,
+        establishedMs: null,
+        outcome: 'failed',
+        error: BUSY,
+      };
+    }),
+  ];
+}
+
 /** The evidence from a finished race; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
   const trials = soundTrials(race.trials);
@@ -265,7 +296,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
   const leftOut = race.memory !== 'none' && !attempts.some(isH3) && followsMemory(race, trials);
   return {
     origin: originParts(race.origin),
-    attempts: trials.flatMap(conclusiveAttempts),
+    attempts: evidentAttempts(race.trials),
     discovered: race.discovered,
     gain: comparisonOf(race),
     leftOut,

@@ -2,7 +2,7 @@
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
 import { joinedAltSvcOver } from '../race/alt-svc-over.ts';
-import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
+import { isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
 import { type DnsResults, discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
 import {
   type DiscoveryEvidence,
@@ -18,6 +18,7 @@ import { originParts, originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
 import { count, MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/untrusted.ts';
 import { isRecordAnswered } from './advertised.ts';
+import { evidentAttempts } from './evidence.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const epochMs = v.pipe(v.number(), v.finite(), v.minValue(0));
@@ -144,7 +145,7 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
   return {
     ...evidenceOfRace(races.race),
     ...(untried > 0 && { untried }),
-    attempts: soundTrials(trials).flatMap(conclusiveAttempts),
+    attempts: evidentAttempts(trials),
     undecided: soundTrials(trials).some((trial) => trial.h3Undecided),
     tooBusy: isAllDisturbed(trials) || (trials.length === 0 && races.race.error?.disturbed === true),
     discovered: discoveredIn(races),

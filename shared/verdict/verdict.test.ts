@@ -1311,6 +1311,27 @@ test('a race in which this machine was too busy in every trial is no evidence', 
   assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
 });
 
+test('what was tried while this machine was too busy is not called untried', () => {
+  const said = (
+    altSvc: string | null,
+    lost: Evidence['attempts'][0],
+    ...sound: Evidence['attempts'][0][]
+  ) => {
+    const busy = { ...trial([lost], null), disturbed: 'outcome' as const };
+    const race = { ...originRace([busy, trial(sound)]), discovered: { altSvc, knownRoot: true } };
+    return allTexts(verdictOf(evidenceOfRace(race))).join(' ');
+  };
+  const texts = [
+    said(null, h2(dead), h3(refused)),
+    said(null, h3(silent), h2(dead)),
+    said(null, h3(silent), h2()),
+    said('h3=":444"', h3(silent, { port: 444 }), h2()),
+  ];
+  for (const text of texts) assert.doesNotMatch(text, /was not tried/);
+  assert.match(texts[0] ?? '', /the attempt over HTTP\/2 has no result: UDP is refused/);
+  for (const text of texts.slice(1)) assert.match(text, /this machine was too busy/);
+});
+
 test('disturbed times do not change what was reached', () => {
   const timed = { ...trial([h3(), h2()]), disturbed: 'times' as const };
   assert.equal(verdictOf(evidenceOfRace(originRace([timed]))).code, 'h3-available');
