@@ -144,6 +144,25 @@ function tlsOnly(options: TlsOptions) {
   );
 }
 
+test('what is not HTTP/1.1 is a violation, and a response that is cut off is none', async () => {
+  const head = 'HTTP/1.1 200 OK\r\n';
+  for (const [response, side] of [
+    ['hello there\r\n\r\n', 'client'],
+    [`${head}transfer-encoding: chunked\r\n\r\nzz\r\n`, 'client'],
+    [`${head}content-length: 9\r\n\r\nhello`, undefined],
+    ['HTTP/1.1 200 O', undefined],
+  ] as const) {
+    const server = createTlsServer({ ...pair, ALPNProtocols: ['http/1.1'] }, (socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(response));
+    });
+    await serving(server, async (port) => {
+      const { answer } = await get(port);
+      assert.ok(!answer.ok);
+      assert.deepEqual([answer.error.code, answer.error.endedBy], ['connection-closed', side], response);
+    });
+  }
+});
+
 test('a required client certificate is reported with the name of its alert', async () => {
   await serving(tlsOnly({ requestCert: true, rejectUnauthorized: true }), async (port) => {
     const { answer } = await get(port);

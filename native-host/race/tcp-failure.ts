@@ -210,6 +210,9 @@ function http2Error(error: Error): AttemptError | null {
   return { code: 'connection-closed', message, wireCode: 'PROTOCOL_ERROR', endedBy: 'client' };
 }
 
+/** undici's parser ends the connection. Not for an early end, nor for what its own callbacks do. */
+const HTTP1_BREACH = /^Response does not match the HTTP\/1\.1 protocol \((?!Invalid EOF|.*callback)/;
+
 /** What undici reports of a 100 (Continue), and of whatever else it does not expect before the response. */
 const UNEXPECTED = 'bad response';
 
@@ -228,5 +231,9 @@ export function exchangeError(error: Error): AttemptError {
   const code = codeOf(error);
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return TOO_LARGE;
   if (code === 'UND_ERR_SOCKET' && error.message === UNEXPECTED) return UNEXPECTED_IS_OURS;
+  if (HTTP1_BREACH.test(error.message)) {
+    const message = `the server violates HTTP/1.1: ${error.message}`;
+    return { code: 'connection-closed', message, endedBy: 'client' };
+  }
   return http2Error(error) ?? tlsError(error) ?? { code: 'connection-closed', message: error.message };
 }

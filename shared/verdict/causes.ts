@@ -7,10 +7,11 @@ import { BAD_PORTS } from '../race/terms.ts';
 import { incompleteness } from './codes.ts';
 import type { Failure } from './evidence.ts';
 
-/** TLS alerts whose cause is known (RFC 8446 section 6). */
+/** TLS alerts whose cause is known (RFC 8446 section 6, RFC 6066 section 3). */
 const ALERTS: Readonly<Record<string, SharedMessageKey>> = {
   certificate_required: 'causeClientCertificate',
   protocol_version: 'causeTlsVersion',
+  unrecognized_name: 'causeUnrecognizedName',
 };
 
 /**
@@ -55,6 +56,8 @@ function causeKey(failure: Failure, { advertiser, isTcp = false }: FailedEndpoin
   if (isTcp && code === 'response-timeout') return 'causeTcpResponseTimeout';
   if (!ended) return ofCode;
   if (endedBy === 'client') return 'causeBreach';
+  // Anybody on the path can end a TCP connection; the peer alone sends a code.
+  if (isTcp && code === 'connection-closed' && wireCode === undefined) return 'causeTcpClosed';
   const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
   return plain ? ofCode : 'causeGoawayCode';
 }

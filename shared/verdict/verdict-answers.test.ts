@@ -212,6 +212,18 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
     /either by/,
   ],
   [
+    'a name that the server does not know',
+    { code: 'tls-alert', message: 'the TLS alert unrecognized_name', wireCode: 'unrecognized_name' },
+    /does not know the name of this host .* Configure the host there/,
+    /TLS settings/,
+  ],
+  [
+    'a connection that ends without a code, be it by the server or on the path',
+    closed({ message: 'read ECONNRESET' }),
+    /ends without a complete response \(read ECONNRESET\).*444.* firewall on the path resets/,
+    /violat/,
+  ],
+  [
     'any other alert',
     { code: 'tls-alert', message: 'the TLS alert access_denied', wireCode: 'access_denied' },
     /rejected \(the TLS alert access_denied\)/,
@@ -251,7 +263,7 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
   [
     'a breach that this side found',
     closed({ wireCode: 'PROTOCOL_ERROR', endedBy: 'client' }),
-    /\(protocol violation\): this side closed the connection with PROTOCOL_ERROR because the other side violates/,
+    /\(protocol violation\): this side closed the connection because the other side violates/,
     /server (closes|ends)/,
   ],
   [
