@@ -23,7 +23,7 @@ pub(crate) const ALPN_H3: &[u8] = b"h3";
 pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
 /// An established connection is closed after this long without a packet, as in Chromium (`kIdleConnectionTimeout`); a
 /// handshake that may take longer is not.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of reserved types, which must
 /// be tolerated (RFC 9114 sections 6.2 and 6.2.3).
 const SERVER_UNI_STREAMS: u32 = 16;

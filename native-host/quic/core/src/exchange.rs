@@ -14,7 +14,7 @@ use http::header::{AGE, ALT_SVC, CONTENT_LENGTH, HeaderName, USER_AGENT};
 use http::{HeaderMap, StatusCode};
 use quinn::Side;
 
-use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
+use crate::attempt::{Connection, IDLE_TIMEOUT, RECEIVE_WINDOW_BYTES};
 use crate::failure::{AttemptFailure, Failure, IncompleteResponse, ResponseHead, Termination};
 use crate::options::Request;
 use crate::socket::Traffic;
@@ -47,9 +47,11 @@ pub struct Response {
     pub lost_packets: u64,
 }
 
-/// Events of the connection's driver beside the request.
+/// What has happened beside the response.
 #[derive(Debug, Default)]
-struct DriverEvents {
+struct Events {
+    started: AtomicBool,
+    request_sent: AtomicBool,
     goaway: AtomicBool,
     settings: AtomicBool,
 }
@@ -72,7 +74,7 @@ impl Connection {
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
-        let events = DriverEvents::default();
+        let events = Events::default();
         let mut received = IncompleteResponse::default();
         let outcome = tokio::select! {
             biased;
@@ -105,13 +107,19 @@ impl Connection {
     }
 
     /// The reason why the deadline passed without a complete response.
-    fn explain_silence(&self, events: &DriverEvents, received: &IncompleteResponse) -> Failure {
+    fn explain_silence(&self, events: &Events, received: &IncompleteResponse) -> Failure {
         // What has begun did not end in time, whatever else was announced or left out.
         if received.head.is_some() {
             return Failure::ResponseTimeout;
         }
         if events.goaway.load(Ordering::Relaxed) {
             return Failure::Goaway(Termination::new("the server is shutting down"));
+        }
+        // Until the request is sent, only the server's limits are awaited, and nothing is read.
+        if events.started.load(Ordering::Relaxed) && !events.request_sent.load(Ordering::Relaxed) {
+            return Failure::H3Error(Termination::new(
+                "the server's limits on streams and data let no request be sent",
+            ));
         }
         // A server that sends other streams is not silent: it omits the SETTINGS that must come first on its control
         // stream (RFC 9114 section 6.2.1), for which h3 waits indefinitely.
@@ -136,7 +144,13 @@ impl Connection {
                 ),
             },
             Some(reason) => {
-                let timeout = || Failure::ResponseTimeout;
+                // Before our own idle time-out can have passed, it was the server's.
+                let timeout = || match self.clock.elapsed() < IDLE_TIMEOUT {
+                    true => Failure::ConnectionClosed(Termination::new(
+                        "nothing came for as long as the server's idle time-out allows",
+                    )),
+                    false => Failure::ResponseTimeout,
+                };
                 match Failure::from_connection(&reason, &self.verifier, timeout) {
                     Failure::ConnectionClosed(end) if goaway && is_orderly(&end) => {
                         Failure::Goaway(end)
@@ -150,16 +164,17 @@ impl Connection {
     async fn exchange(
         &self,
         request: &Request,
-        events: &DriverEvents,
+        events: &Events,
         received: &mut IncompleteResponse,
     ) -> Result<Response, ExchangeError> {
+        events.started.store(true, Ordering::Relaxed);
         let (mut driver, mut sender) = h3::client::builder()
             .max_field_section_size(u64::from(request.max_header_bytes))
             .send_grease(false)
             .build::<_, _, bytes::Bytes>(h3_quinn::Connection::new(self.quic.clone()))
             .await
             .map_err(StreamError::ConnectionError)?;
-        let conversation = self.converse(&mut sender, request, received);
+        let conversation = self.converse(&mut sender, request, events, received);
         let supervision = poll_fn(|cx| {
             let ended = driver.poll_close(cx);
             if driver.is_closing() {
@@ -190,6 +205,7 @@ impl Connection {
         &self,
         sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
         request: &Request,
+        events: &Events,
         received: &mut IncompleteResponse,
     ) -> Result<Response, ExchangeError> {
         let mut message = http::Request::new(());
@@ -199,6 +215,7 @@ impl Connection {
             .insert(USER_AGENT, request.user_agent.clone());
         let mut stream = sender.send_request(message).await?;
         stream.finish().await?;
+        events.request_sent.store(true, Ordering::Relaxed);
         let request_sent = self.clock.elapsed();
 
         let response = loop {
@@ -286,7 +303,8 @@ fn from_stream(error: StreamError) -> Failure {
             "the header section of the response is larger than the {} KiB that are read",
             max_size / 1024
         )),
-        StreamError::ConnectionError(ConnectionError::Local {
+        StreamError::StreamError { code, reason, .. }
+        | StreamError::ConnectionError(ConnectionError::Local {
             error: LocalError::Application { code, reason, .. },
         }) => breach(&reason, code),
         other => Failure::H3Error(Termination::new(other.to_string())),

@@ -129,7 +129,34 @@ async fn a_response_later_than_an_idle_timeout_arrives() {
     let response = ask(Duration::from_millis(100)).await.expect("response");
     assert_eq!(response.status, 200);
     let failure = ask(Duration::from_secs(15)).await.expect_err("failure");
-    assert_eq!(failure.cause.code(), "response-timeout");
+    assert_eq!(failure.cause.code(), "connection-closed", "{failure}");
+    assert!(failure.to_string().contains("idle"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_server_that_lets_no_request_be_sent_is_not_called_silent() {
+    let none = quinn::VarInt::from_u32(0);
+    let limits: [fn(&mut quinn::TransportConfig, quinn::VarInt); 4] = [
+        |transport, none| _ = transport.max_concurrent_bidi_streams(none),
+        |transport, none| _ = transport.max_concurrent_uni_streams(none),
+        |transport, none| _ = transport.stream_receive_window(none),
+        |transport, none| _ = transport.receive_window(none),
+    ];
+    for limit in limits {
+        let authority = Authority::new();
+        let mut transport = quinn::TransportConfig::default();
+        limit(&mut transport, none);
+        let mut config = support::quic(support::tls(authority.identity(), "h3"));
+        config.transport_config(std::sync::Arc::new(transport));
+        let address = support::serving(support::endpoint(config));
+        let failure = connected(&authority, address)
+            .await
+            .request(&request_within("/", SHORT * 5))
+            .await
+            .expect_err("failure");
+        assert_eq!(failure.cause.code(), "h3-error", "{failure}");
+        assert!(failure.to_string().contains("limits"), "{failure}");
+    }
 }
 
 #[tokio::test]
@@ -220,6 +247,25 @@ async fn a_request_stream_without_a_header_section_is_an_h3_error_that_the_serve
     let code = Some((Side::Client, 0x105, "H3_FRAME_UNEXPECTED"));
     assert_eq!(wire_code(&failure), code, "{failure}");
     assert_eq!(application_code(&closed), Some(0x105), "{closed:?}");
+}
+
+#[tokio::test]
+async fn a_malformed_header_section_is_an_h3_error_that_the_server_is_told() {
+    let (failure, closed) = broken_by(async |connection| {
+        let mut control = connection.open_uni().await.expect("control");
+        control.write_all(&[0, 4, 0]).await.expect("settings");
+        let (mut send, receive) = connection.accept_bi().await.expect("request");
+        // HEADERS: `:status` 200, and a literal field line with an uppercase name (RFC 9114 section 4.2).
+        let name_and_value = b"\x23Abc\x01x";
+        let frame = [&[1, 9, 0, 0, 0xc0 | STATUS_200][..], name_and_value].concat();
+        send.write_all(&frame).await.expect("response");
+        (control, receive, send)
+    })
+    .await;
+    assert_eq!(failure.cause.code(), "h3-error", "{failure}");
+    let code = Some((Side::Client, 0x10e, "H3_MESSAGE_ERROR"));
+    assert_eq!(wire_code(&failure), code, "{failure}");
+    assert_eq!(application_code(&closed), Some(0x10e), "{closed:?}");
 }
 
 /// A server that answers with `:status` 200 or 304 (their indices in QPACK's static table), this `content-length`, and

@@ -125,7 +125,8 @@ pub fn impatient_site(authority: &Authority, idle_timeout: Duration) -> SocketAd
     serving(endpoint(config))
 }
 
-fn serving((endpoint, address): (quinn::Endpoint, SocketAddr)) -> SocketAddr {
+/// Serves the site until its endpoint is dropped.
+pub fn serving((endpoint, address): (quinn::Endpoint, SocketAddr)) -> SocketAddr {
     tokio::spawn(async move {
         while let Some(incoming) = endpoint.accept().await {
             tokio::spawn(async move {
