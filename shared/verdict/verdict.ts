@@ -484,7 +484,7 @@ function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
   if (h3 !== 'not-tried') return [];
   const fault = ownFaultOf(evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried'));
   if (fault === null) return [];
-  if (fault.disturbed) return findingsOn('unknown', message('verdictTooBusy'));
+  if (fault.disturbed) return findingsOn('unknown', message('verdictH3TooBusy'));
   const key = fault.code === 'internal' ? 'verdictInternal' : 'verdictTooLarge';
   return findingsOn('unknown', message(key, { message: fault.message }));
 }
