@@ -1330,6 +1330,8 @@ test('what was tried while this machine was too busy is not called untried', () 
   for (const text of texts) assert.doesNotMatch(text, /was not tried/);
   assert.match(texts[0] ?? '', /the attempt over HTTP\/2 has no result: UDP is refused/);
   for (const text of texts.slice(1)) assert.match(text, /about HTTP\/3 here: this machine was too busy/);
+  const bug = { code: 'internal', message: 'panicked' } as const;
+  assert.match(said(null, h3(silent), h3(bug), h2()), /this is a bug in Photofinish/);
 });
 
 test('disturbed times do not change what was reached', () => {

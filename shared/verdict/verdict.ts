@@ -473,10 +473,11 @@ function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   return ignored ? [unreachable, message('verdictIgnoredAltSvc')] : [unreachable];
 }
 
-/** The last failure among attempts that was a fault or a limit of ours; null: none was. */
+/** The last failure among attempts that was a fault or a limit of ours, lateness only if no other; null: none was. */
 function ownFaultOf(attempts: readonly Attempt[]): AttemptError | null {
   const errors = attempts.flatMap(({ error }) => error ?? []);
-  return errors.findLast(({ code }) => code === 'internal' || code === 'response-too-large') ?? null;
+  const ours = errors.filter(({ code }) => code === 'internal' || code === 'response-too-large');
+  return ours.findLast(({ disturbed }) => disturbed !== true) ?? ours.at(-1) ?? null;
 }
 
 /** HTTP/3 was tried, or everything was, and all that was learnt about it is a fault or a limit of ours. */
