@@ -33,13 +33,20 @@ function testbed() {
   let timers: { dueMs: number; run: () => void }[] = [];
   let nowMs = 0;
   let connects = 0;
+  let disconnects = 0;
+  let isClosing = false;
   let receive: (message: unknown) => void = () => {};
   let close: (why: string | null) => void = () => {};
   const connect = (): NativePort => {
     connects += 1;
     return {
-      postMessage: (message) => posted.push(message as { type: string }),
-      disconnect: () => {},
+      postMessage: (message) => {
+        if (isClosing) throw new Error('Attempting to use a disconnected port object');
+        posted.push(message as { type: string });
+      },
+      disconnect: () => {
+        disconnects += 1;
+      },
       onMessage: (listen) => {
         receive = listen;
       },
@@ -67,6 +74,12 @@ function testbed() {
     states,
     posted,
     connects: () => connects,
+    /** How many ports the extension closed, which ends their helpers. */
+    disconnects: () => disconnects,
+    /** The port is closed, and the browser has not reported that yet. */
+    beginClosing: () => {
+      isClosing = true;
+    },
     receive: async (message: unknown) => {
       receive(message);
       await turn();
@@ -199,13 +212,23 @@ test('another version of the wire protocol is incompatible, whichever side notic
   ours.port.connect();
   await ours.receive({ id: 0, type: 'error', code: 'bad-protocol', message: 'update the older one' });
   assert.deepEqual(ours.port.state, { state: 'incompatible', message: 'update the older one' });
+  assert.deepEqual([theirs.disconnects(), ours.disconnects()], [1, 1]);
 });
 
 test('a helper that never says hello counts as crashed', async () => {
   const b = testbed();
   b.port.connect();
   await b.pass(15_000);
-  assert.equal(b.port.state.state, 'crashed');
+  assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
+});
+
+test('a request on a port that is closing fails at once', async () => {
+  const b = testbed();
+  b.port.connect();
+  await b.receive(HELLO);
+  b.beginClosing();
+  await assert.rejects(ask(b).reply, code('internal'));
+  assert.equal(b.port.state.state, 'ready', 'until the browser reports it');
 });
 
 test('an error reply rejects with the helper’s code', async () => {
@@ -219,10 +242,16 @@ test('an error reply rejects with the helper’s code', async () => {
 test('silence is a time-out, and progress is not silence', async () => {
   const b = testbed();
   b.port.connect();
-  const { id, reply } = ask(b, 1000);
+  const reported: unknown[] = [];
+  const { id, reply } = b.port.ask(
+    { type: 'stats' },
+    { timeoutMs: 1000, onProgress: (progress) => reported.push(progress) },
+  );
+  reply.catch(() => {});
   await b.pass(900);
   const progress = { id, type: 'progress', event: 'started', contender: 'h3', trial: 1, trials: 3, atMs: 0 };
   await b.receive(progress);
+  assert.deepEqual(reported, [progress]);
   await b.pass(900);
   const early = await Promise.race([reply.catch(() => 'failed'), Promise.resolve('waiting')]);
   assert.equal(early, 'waiting');
@@ -287,6 +316,7 @@ test('a reply longer than any allowed by the schema fails its own request, and i
 for (const [name, message] of Object.entries({
   'not an object': 'stray output',
   'without an id': { type: 'stats' },
+  'with an id that no request has': { ...STATS, id: -1 },
   'an error about no request': { id: 0, type: 'error', code: 'bad-json', message: 'not JSON' },
 }))
   test(`a message that violates the wire protocol ends the connection: ${name}`, async () => {
@@ -296,30 +326,33 @@ for (const [name, message] of Object.entries({
     const { reply } = ask(b);
     await b.receive(message);
     await assert.rejects(reply, code('helper-bad-reply'));
-    assert.equal(b.port.state.state, 'crashed');
+    assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
   });
 
 test('a malformed hello ends the connection', async () => {
   const b = testbed();
   b.port.connect();
   await b.receive({ ...HELLO, program: '' });
-  assert.equal(b.port.state.state, 'crashed');
+  assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
 });
 
 test('a reply without a pending request is dropped', async () => {
   const b = testbed();
   b.port.connect();
   await b.receive(HELLO);
-  await b.receive({ ...STATS, id: 99 });
-  assert.equal(b.port.state.state, 'ready');
+  for (const late of [STATS, { type: 'error', code: 'internal', message: '' }]) {
+    await b.receive({ ...late, id: 99 });
+    assert.equal(b.port.state.state, 'ready');
+  }
 });
 
 test('without the user’s consent the port is closed and stays closed, until requested again', async () => {
-  const { port, states, receive, close, connects, pass } = testbed();
+  const { port, states, receive, close, connects, disconnects, pass } = testbed();
   port.connect();
   await receive(HELLO);
   const { reply } = port.ask({ type: 'stats' }, { timeoutMs: 1000 });
   port.forbid();
+  assert.equal(disconnects(), 1);
   await assert.rejects(reply, code('helper-disconnected'));
   assert.deepEqual(states.at(-1), { state: 'not-asked' });
   await close(null);
