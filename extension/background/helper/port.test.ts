@@ -329,11 +329,16 @@ for (const [name, message] of Object.entries({
     assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
   });
 
-test('a malformed hello ends the connection', async () => {
-  const b = testbed();
-  b.port.connect();
-  await b.receive({ ...HELLO, program: '' });
-  assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
+test('a malformed hello ends the connection, and so does another reply in its place', async () => {
+  for (const message of [
+    { ...HELLO, program: '' },
+    { ...STATS, id: HELLO.id },
+  ]) {
+    const b = testbed();
+    b.port.connect();
+    await b.receive(message);
+    assert.deepEqual([b.port.state.state, b.disconnects()], ['crashed', 1]);
+  }
 });
 
 test('a reply without a pending request is dropped', async () => {

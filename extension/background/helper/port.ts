@@ -124,7 +124,10 @@ export class HelperPort {
   }
 
   #greeted(opened: Connection, answer: Answer): void {
-    if (answer.type !== 'hello') return;
+    if (answer.type !== 'hello') {
+      this.#hangUp('the helper sent an invalid reply');
+      return;
+    }
     if (answer.protocol !== WIRE_PROTOCOL) {
       const { program, protocol: theirs } = answer;
       const message = getMessage('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
