@@ -68,8 +68,8 @@ test('what was reached over HTTP/3 on one site has no private-root warning on an
   const on = (site: string, protocol: 'h3' | 'h2') =>
     ledger.record(batch(null, [observation({ site, protocol })]));
   const hidden = { protocol: 'unknown', reason: 'no-timing-allow-origin' } as const;
-  await ledger.record(batch(null, [observation({ site: 'a.test', ...hidden })]));
-  assert.deepEqual(await verdicts(), ['h3-private-root', undefined]);
+  for (const site of sites) await ledger.record(batch(null, [observation({ site, ...hidden })]));
+  assert.deepEqual(await verdicts(), ['h3-private-root', 'h3-private-root']);
   await on('b.test', 'h3');
   assert.deepEqual(await verdicts(), ['h3-available', 'h3-used']);
   await ledger.record(batch(null, [observation({ site: 'a.test', ...hidden })]));
@@ -80,7 +80,7 @@ test('what was reached over HTTP/3 on one site has no private-root warning on an
       ['c.test', 'd.test'].map((site) => observation({ site, ...hidden })),
     ),
   );
-  assert.deepEqual((await verdicts()).slice(2), ['h3-available', 'h3-available']);
+  assert.deepEqual(await verdicts(), ['h3-available', 'h3-used', 'h3-available', 'h3-available']);
 });
 
 test('a batch is folded into records, days and the outbox', async () => {
@@ -101,7 +101,12 @@ test('a batch is folded into records, days and the outbox', async () => {
       ['2026-11-21', B, 0],
     ],
   );
-  assert.equal((await ledger.outbox(10)).flatMap((row) => row.observations).length, 3);
+  await ledger.record(batch('x:2', [observation({ delivery: 'http-cache' })]));
+  assert.deepEqual(
+    (await ledger.outbox(10)).map((row) => row.observations.length),
+    [3],
+    'the helper learns nothing from a cached response',
+  );
 });
 
 test('rows say by which modes they were counted', async () => {
@@ -145,6 +150,10 @@ test('a record of a clock that was ahead is as old as the oldest response of the
     [visited?.visitsSinceAdvertised, visited?.visitsNetwork, visited?.proxied],
     [1, 'home', true],
   );
+  for (const pageBegunMs of [NOW_MS + 1100, NOW_MS + 1200])
+    await ledger.record(batch(null, [next], { pageBegunMs, nowMs: NOW_MS + 2000 }));
+  const [again] = await ledger.records('a.test');
+  assert.equal(again?.visitsSinceAdvertised, 2, 'of those for which the browser names no proxy');
 });
 
 test('a batch sent again counts once', async () => {
@@ -267,7 +276,8 @@ test('a race that could not be run leaves the verdict that the one before it led
 
 test('races of a clock that was ahead are older than the next one', async () => {
   const ledger = await openLedger();
-  const save = (atMs: number, nowMs: number) => ledger.saveRace(aRace({ origin: A, atMs }), nowMs);
+  const save = (atMs: number, nowMs: number) =>
+    ledger.saveRace(aRace({ origin: A, atMs, network: `${atMs - NOW_MS}` }), nowMs);
   const instants = async () => (await ledger.races(A)).map(({ atMs }) => atMs - NOW_MS);
   const [day, year] = [86_400_000, 365 * 86_400_000];
   await save(NOW_MS - 1, NOW_MS);
@@ -276,6 +286,11 @@ test('races of a clock that was ahead are older than the next one', async () => 
   assert.deepEqual(await instants(), [-1, year, year + day]);
   await save(NOW_MS, NOW_MS);
   assert.deepEqual(await instants(), [-3, -2, -1, 0]);
+  assert.deepEqual(
+    (await ledger.races(A)).map(({ network }) => Number(network)),
+    [year, year + day, -1, 0],
+    'in the order in which they ran, as far as is known',
+  );
   await save(NOW_MS + 60_000, NOW_MS);
   await save(NOW_MS + year, NOW_MS + 70_000);
   assert.deepEqual(await instants(), [-3, -2, -1, 0, 60_000, 70_000], 'corrected during the race');
