@@ -109,6 +109,13 @@ test('a batch is folded into records, days and the outbox', async () => {
   );
 });
 
+test('an origin is first seen with its oldest response, in whichever order a batch has them', async () => {
+  const ledger = openLedger();
+  await ledger.record(batch(null, [observation(), observation({ atMs: NOW_MS - 5 })]));
+  const [record] = await ledger.records('a.test');
+  assert.deepEqual([record?.firstSeenMs, record?.lastSeenMs], [NOW_MS - 5, NOW_MS]);
+});
+
 test('rows say by which modes they were counted', async () => {
   const ledger = openLedger();
   const modes = async () => {

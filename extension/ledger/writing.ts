@@ -39,11 +39,9 @@ async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
   await Promise.all(
     [...Map.groupBy(batch.observations, ({ origin }) => origin)].map(async ([origin, ofOrigin]) => {
       for (const [site, group] of Map.groupBy(ofOrigin, ({ site }) => site)) {
-        const [{ atMs }] = group as [Observation, ...Observation[]];
         const before = await records.get([origin, site]);
         const oldestMs = Math.min(...group.map((o) => o.atMs));
-        let record =
-          before === undefined ? emptyRecord(origin, site, atMs) : notAhead(before, oldestMs, batch.nowMs);
+        let record = notAhead(before ?? emptyRecord(origin, site, oldestMs), oldestMs, batch.nowMs);
         const page = { begunMs, network, proxied: batch.proxied?.get(origin) ?? null };
         for (const o of group) record = foldRecord(record, o, page);
         await putRecord(tx, before, { ...record, modes: unitedModes(record.modes, [batch.mode]) });
