@@ -292,8 +292,7 @@ export class Fleet {
 
   /** Whether a change is what this process published itself. */
   #isEcho(key: string, value: Uint8Array | null): boolean {
-    const own = this.#published.get(key)?.value;
-    return own !== undefined && value !== null && own === new TextDecoder().decode(value);
+    return value !== null && this.#published.get(key)?.value === new TextDecoder().decode(value);
   }
 
   /** Null: it was withdrawn. */
