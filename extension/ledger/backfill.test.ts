@@ -115,7 +115,9 @@ test('another day, site or origin has nothing to backfill', async () => {
   const tomorrow = { ...told, atMs: NOW_MS + 86_400_000 };
   const elsewhere = { ...told, site: 'b.test' };
   const other = { ...told, origin: 'https://b.test' as Origin };
+  const before = await dump(ledger);
   assert.equal(await backfill('1', tomorrow, elsewhere, other), 0);
+  assert.deepEqual(await dump(ledger), before);
 });
 
 test('a backfill of an older answer does not replace a newer protocol', async () => {
