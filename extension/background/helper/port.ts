@@ -141,12 +141,9 @@ export class HelperPort {
     this.#setState({ state: 'ready', program: answer.program, network: 'unknown', networkName: null });
   }
 
-  #refused(error: unknown): void {
-    if (this.#connection === null) return;
-    const { code, message } =
-      error instanceof HelperError ? error : new HelperError('internal', String(error));
-    this.#connection.port.disconnect();
-    this.#lose(stateAfterRefusal(code, message), new HelperError(code, message));
+  #refused(error: HelperError): void {
+    this.#connection?.port.disconnect();
+    this.#lose(stateAfterRefusal(error.code, error.message), error);
   }
 
   #receive(from: Connection, message: unknown): void {
@@ -172,7 +169,7 @@ export class HelperPort {
     });
     opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(
       (answer) => this.#greeted(opened, answer),
-      (error) => {
+      (error: HelperError) => {
         if (opened === this.#connection) this.#refused(error);
       },
     );
