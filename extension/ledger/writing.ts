@@ -270,7 +270,6 @@ async function withinQuota(tx: WriteTransaction, batch: Batch): Promise<Batch> {
     const origins = [...new Set(observations.map(({ origin }) => origin))];
     beyond.set(site, new Set(await refused(tx, site, origins, dayOf(batch.nowMs))));
   }
-  if ([...beyond.values()].every(({ size }) => size === 0)) return batch;
   const isBeyond = ({ site, origin }: { readonly site: string; readonly origin: Origin }): boolean =>
     beyond.get(site)?.has(origin) === true;
   return {
