@@ -323,19 +323,19 @@ test('races that were recorded in memory are in the file once there is one, unle
   cache.wipe();
   for (const name of ['one', 'two']) record(name);
   cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] });
-  assert.equal(cache.stats().store, 'memory');
+  assert.partialDeepStrictEqual(cache.stats(), { store: 'memory', races: 2, lookups: 1 });
   rmSync(join(directory, 'state'));
   nowMs += 10_000;
-  record('three');
+  for (const name of ['three', 'four']) record(name);
   assert.equal(cache.stats().store, 'sqlite');
   assert.deepEqual(
     open(path)
       .list()
       .map((host) => [host.origin, host.races]),
-    ['one', 'three', 'two'].map((name) => [`https://${name}.test`, 1]),
+    ['four', 'one', 'three', 'two'].map((name) => [`https://${name}.test`, 1]),
   );
   const { races, lookups } = open(path).stats();
-  assert.deepEqual([races, lookups], [3, 1]);
+  assert.deepEqual([races, lookups], [4, 1]);
 });
 
 test('a race that was recorded in memory replaces nothing newer that another helper has written', async (t) => {

@@ -116,6 +116,8 @@ for (const [browser, column, value] of [
     const cache = open(said);
     for (const forecast of ask(cache, A, B)) v.parse(forecastSchema, forecast);
     cache.recall('home', A);
+    const { hosts, uses } = cache.show(A);
+    assert.ok([...cache.list(), ...hosts].every(isSoundHost) && uses.every(isSoundUse));
     cache.observe('home', 'chromium', [observation({ origin: B, atMs: NOW })]);
     assert.match(said.join(), /^(?:1 damaged record|2 damaged records) of the host cache dropped$/);
     assert.ok(cache.stats().unsound > 0);

@@ -627,15 +627,15 @@ test('one origin is deleted on every network and in every file, and the others s
   for (const file of [path, `${path}-wal`])
     assert.equal(readFileSync(file).includes('secret-host'), false, file);
   clock.now += 1;
-  for (const network of ['work', 'home']) {
+  for (const network of ['home', 'work']) {
     clock.now += 1;
     cache.recordRace({ ...race([trial(up('h3'))], { network }), origin: stays });
   }
   assert.deepEqual(
     cache.networks().map(({ network, origins }) => [network, origins]),
     [
-      ['home', 1],
       ['work', 1],
+      ['home', 1],
     ],
   );
 });
