@@ -77,7 +77,8 @@ export function judgedRace(races: readonly OriginRace[]): OriginRace | undefined
   return races.findLast(wasRun) ?? races.at(-1);
 }
 
-const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
+/** Why an origin's protocol is unknown, as its verdict says it. */
+export const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
   'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
   'service-worker': 'pageByServiceWorker',
   missed: 'pageMissed',

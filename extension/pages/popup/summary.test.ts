@@ -35,6 +35,14 @@ test('a complete record, and none, says nothing about it', () => {
   assert.deepEqual(findingTexts(view(null)), ['It is not.']);
 });
 
+test('why there is no protocol is said once: in the verdict, or beneath it', () => {
+  const hidden = { ...view(null), protocol: 'unknown', reason: 'no-timing-allow-origin' } as const;
+  assert.equal(findingTexts(hidden).length, 2);
+  const why = { code: 'unknown', key: 'pageNoTimingAllowOrigin', params: {} } as const;
+  const verdict = { code: 'unknown', findings: [why] } as const;
+  assert.deepEqual(findingTexts({ ...hidden, verdict }), []);
+});
+
 test('the popup offers full mode where light mode leaves something open', () => {
   const unseen = { code: 'unknown', key: 'pageAdvertisementUnseen', params: {} } as const;
   const open = { ...view(null), verdict: { code: 'unknown', findings: [unseen] } } as const;

@@ -2,16 +2,12 @@
 // whether its origin is steered.
 import { catalogLanguage, type SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import {
-  leftOutText,
-  otherFindings,
-  sharedInRaceText,
-  verdictText,
-} from '@photofinish/shared/verdict/verdict-text';
+import { leftOutText, otherFindings, sharedInRaceText } from '@photofinish/shared/verdict/verdict-text';
 import { MARK_LABELS, markOf, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
+import { WHY_UNKNOWN } from '../../common/verdict.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setAttribute, setLine, setText } from '../ui/elements.ts';
 import { type AdoptionText, adoptionText, originLabel, reasonText, visitsText } from '../ui/format.ts';
@@ -159,10 +155,11 @@ export function wireRemedy(run: (action: Remedy) => void): void {
  */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
-  const words = reason === null ? '' : reasonText(protocol, reason);
+  const isSaid = reason === null || verdict.findings.some(({ key }) => key === WHY_UNKNOWN[reason]);
+  const words = isSaid ? '' : reasonText(protocol, reason);
   return [
     ...otherFindings(verdict).map((finding) => finding.text),
-    ...(words === '' || words === verdictText(verdict) ? [] : [words]),
+    ...(words === '' ? [] : [words]),
     ...(race === null ? [] : [...sharedInRaceText(race), ...leftOutText(race)]),
   ];
 }
