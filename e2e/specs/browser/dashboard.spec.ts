@@ -150,6 +150,14 @@ test('a long host is shown in full, however narrow its column', async ({ open })
     }, table);
     expect(cutOff, table).toBe(false);
   }
+  // At 400 % zoom.
+  await tab.setViewport({ width: 320, height: 640 });
+  const navRoom = () =>
+    tab.evaluate(() => {
+      const nav = document.querySelector('nav') as Element;
+      return nav.clientWidth - nav.scrollWidth;
+    });
+  await expect.poll(navRoom, 'every section can be seen').toBe(0);
 });
 
 test('an open row covers the period chosen last', async ({ open }) => {
@@ -164,6 +172,14 @@ test('an open row covers the period chosen last', async ({ open }) => {
   await tab.find('#period label', '7 days').click();
   await expect(described).toMention('of 7 days');
   await expect(tab.find('.origin-detail')).toBeSeen();
+  await tab.setViewport({ width: 320, height: 640 });
+  const cutOff = () =>
+    tab.evaluate(() => {
+      const detail = document.querySelector('.origin-detail') as Element;
+      const chart = detail.querySelector('.timeline svg') as Element;
+      return chart.getBoundingClientRect().right - detail.getBoundingClientRect().right;
+    });
+  await expect.poll(cutOff, 'its newest day is seen at 400 % zoom').toBeLessThanOrEqual(0);
 });
 
 test('a chart can be read by keyboard, and its table has the same numbers', async ({ open }) => {

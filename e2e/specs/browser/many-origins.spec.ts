@@ -181,6 +181,10 @@ test('at 320 pixels each origin has a second line, without overlap or truncation
     expect(await cutHosts(popup), `${width} px`).toEqual([]);
   }
   await popup.tab.setViewport(NARROW);
+  await popup.part('export').click();
+  await expect(popup.tab.find('#export-menu')).toBeSeen();
+  expect(await misplaced(popup), 'with the menu open').toEqual([]);
+  await popup.tab.press('Escape');
   const secondLine = () =>
     popup.tab.evaluate(() => {
       const row = document.querySelector('#origin-table tbody[data-origin] .main');
