@@ -116,6 +116,12 @@ test('columns sort by keyboard, verdicts filter, pages turn, and rows open witho
   const rising = await columnNumbers(tab, 'requests');
   expect(rising).toEqual(rising.toSorted((a, b) => a - b));
   await expect.poll(focused).toBe('Requests');
+  const arrow = () =>
+    tab.evaluate(() => {
+      const button = document.querySelector('#table th[aria-sort] button') as Element;
+      return getComputedStyle(button, '::before').content;
+    });
+  expect(await arrow(), 'the arrow is not part of the name').toBe('"▴" / ""');
 
   const [first = ''] = await rowNames(tab);
   await focus('#table .opener');
