@@ -219,6 +219,24 @@ test('axe finds no violation in the panel, empty, filled and without tools', asy
   await showMixedPage(session, tab, panel, local);
   await panel.find('.opener').click();
   expect(await violations(panel), 'filled').toEqual([]);
+  // Beside the page, and at 400 % zoom.
+  for (const width of [700, 320]) {
+    await panel.setViewport({ width, height: 600 });
+    const unused = () =>
+      panel.evaluate(() => {
+        const wide = document.querySelector('.detail td')?.getBoundingClientRect().width ?? 0;
+        const cells = [...document.querySelectorAll('#table thead th')].filter(
+          (cell) => getComputedStyle(cell).visibility === 'visible',
+        );
+        return wide - cells.reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0);
+      });
+    await expect.poll(unused, `the columns share ${width} px`).toBeCloseTo(0);
+    const cut = () =>
+      panel.evaluate(() =>
+        [...document.querySelectorAll('.main .origin')].some((cell) => cell.scrollWidth > cell.clientWidth),
+      );
+    await expect.poll(cut, `hosts at ${width} px`).toBe(false);
+  }
 });
 
 test('an origin with many requests shows the first ones, and more on demand', async ({ local, open }) => {
