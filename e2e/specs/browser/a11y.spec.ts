@@ -106,6 +106,10 @@ slowTest('the popup is used by keyboard alone: race, sort, open a row, export', 
 
   await tabTo('export');
   await tab.press('Enter');
+  await tab.press('End');
+  await expect.poll(focused).toBe('Markdown');
+  await tab.press('Home');
+  await expect.poll(focused).toBe('HTML');
   await tab.press('ArrowDown');
   await tab.press('Escape');
   await expect.poll(focused, 'Escape gives the focus back').toBe('export');

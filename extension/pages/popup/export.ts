@@ -38,8 +38,12 @@ function setOpen(open: boolean): void {
     byId('export').focus();
 }
 
+function menuItems(): HTMLElement[] {
+  return [...byId('export-menu').querySelectorAll<HTMLElement>('[role=menuitem]')];
+}
+
 function moveFocus(step: number): void {
-  const items = Array.from(byId('export-menu').querySelectorAll<HTMLElement>('[role=menuitem]'));
+  const items = menuItems();
   const at = items.indexOf(document.activeElement as HTMLElement);
   items.at((at + step) % items.length)?.focus();
 }
@@ -48,6 +52,8 @@ function onKey(event: KeyboardEvent): void {
   const steps: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
   const step = steps[event.key];
   if (event.key === 'Escape') setOpen(false);
+  else if (event.key === 'Home') menuItems()[0]?.focus();
+  else if (event.key === 'End') menuItems().at(-1)?.focus();
   else if (step !== undefined) moveFocus(step);
   else return;
   event.preventDefault();
