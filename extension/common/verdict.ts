@@ -77,8 +77,7 @@ export function judgedRace(races: readonly OriginRace[]): OriginRace | undefined
   return races.findLast(wasRun) ?? races.at(-1);
 }
 
-/** Why an origin's protocol is unknown, as its verdict says it. */
-export const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
+const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
   'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
   'service-worker': 'pageByServiceWorker',
   missed: 'pageMissed',

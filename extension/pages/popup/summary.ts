@@ -7,7 +7,6 @@ import { MARK_LABELS, markOf, protocolName } from '@photofinish/shared/web/proto
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
-import { WHY_UNKNOWN } from '../../common/verdict.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setAttribute, setLine, setText } from '../ui/elements.ts';
 import { type AdoptionText, adoptionText, originLabel, reasonText, visitsText } from '../ui/format.ts';
@@ -149,13 +148,22 @@ export function wireRemedy(run: (action: Remedy) => void): void {
 
 // A verdict's other findings, as a list beneath it.
 
+/** Reasons that a verdict names itself, in words of its own. */
+const SAID_REASONS: ReadonlySet<string> = new Set<SharedMessageKey>([
+  'pageNoTimingAllowOrigin',
+  'pageByServiceWorker',
+  'pageMissed',
+  'pageRevalidated',
+  'pageNotExposed',
+]);
+
 /**
  * A verdict's other findings, why the origin has no protocol if the verdict does not say so, what its race knew from
  * other machines, and what it left out.
  */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
-  const isSaid = reason === null || verdict.findings.some(({ key }) => key === WHY_UNKNOWN[reason]);
+  const isSaid = reason === null || verdict.findings.some(({ key }) => SAID_REASONS.has(key));
   const words = isSaid ? '' : reasonText(protocol, reason);
   return [
     ...otherFindings(verdict).map((finding) => finding.text),
