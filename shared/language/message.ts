@@ -41,9 +41,14 @@ function filled(name: string, param: MessageParam, stepMs: MessageParam | undefi
   return texts.includes(null) ? null : texts.join(', ');
 }
 
+function isMessage(param: MessageParam | undefined): param is Message {
+  return typeof param === 'object' && !Array.isArray(param);
+}
+
 /**
- * A message in pieces, for callers that format a parameter differently. Null if the current catalog does not have the
- * message, or one inside it, or requires more parameters than given: then it is of another version.
+ * A message in pieces, with those of a message inside it, for callers that format a parameter differently. Null if the
+ * current catalog does not have the message, or one inside it, or requires more parameters than given: then it is of
+ * another version.
  */
 export function messageParts({ key, params }: Message): MessagePart[] | null {
   const filledParams: Record<string, string | number> = {};
@@ -52,7 +57,13 @@ export function messageParts({ key, params }: Message): MessagePart[] | null {
     if (text === null) return null;
     filledParams[name] = text;
   }
-  return getKnownMessageParts(key, filledParams satisfies Params);
+  const parts = getKnownMessageParts(key, filledParams satisfies Params);
+  return (
+    parts?.flatMap((part) => {
+      const inner = params[part.param ?? ''];
+      return (isMessage(inner) && messageParts(inner)) || part;
+    }) ?? null
+  );
 }
 
 /** A message in the current language; null if the catalog does not have it. */

@@ -32,7 +32,7 @@ import {
   unmeasuredText,
   visitsText,
 } from './format.ts';
-import { FIGURES, figureParts } from './origin.ts';
+import { FIGURES } from './origin.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
 
@@ -69,7 +69,7 @@ function usedVerdict(gain: Gain | null): Verdict {
 }
 
 const figuresIn = (verdict: Verdict) =>
-  figureParts(verdict).flatMap(({ text, param }) => (FIGURES.has(param) ? [text] : []));
+  verdictParts(verdict).flatMap(({ text, param }) => (FIGURES.has(param) ? [text] : []));
 
 test('what a race measured is emphasised in the verdict, in any language, and no part of the sentence is lost', () => {
   const verdict = usedVerdict(comparisonOf(clearComparison(51.5, 112)));

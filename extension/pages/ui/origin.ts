@@ -1,7 +1,6 @@
 // How popup and panel present an origin: its host, its protocol's mark, its verdict and its race.
 
 import { markSvg } from '@photofinish/shared/drawing/svg';
-import type { MessagePart } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import type { Mark } from '@photofinish/shared/web/protocol';
@@ -77,21 +76,14 @@ export const FIGURES: ReadonlySet<string | null> = new Set([
   'h2Ms',
   'differenceMs',
   'pairs',
+  'nearMs',
+  'farMs',
   'timeMs',
 ]);
 
-/** A verdict in pieces. A range has several figures, and would be wider than a narrow window if it were one. */
-export function figureParts(verdict: Verdict): MessagePart[] {
-  return verdictParts(verdict).flatMap((part) =>
-    part.param === 'range'
-      ? part.text.split(/(\S+ ms)/).map((text, i) => ({ text, param: i % 2 === 1 ? 'timeMs' : null }))
-      : part,
-  );
-}
-
 /** Writes a verdict's sentences with the clear gain or loss of HTTP/3 emphasised. */
 export function writeVerdict(element: HTMLElement, verdict: Verdict): void {
-  const parts = figureParts(verdict);
+  const parts = verdictParts(verdict);
   if (element.textContent === parts.map(({ text }) => text).join('')) return;
   const nodes = parts.map(({ text, param }) => {
     if (!FIGURES.has(param)) return text;
