@@ -1,7 +1,13 @@
 // The extension's messages: the browser's own catalogs, in the language it chose. Everything under `extension/` gets
 // its messages here. Imported first by every entry point; where there is no browser (unit tests), the test chooses its
 // catalog with `testing/catalogs.ts`.
-import { type KeysOf, messagesOf, useCatalog } from '@photofinish/shared/language/catalog';
+import {
+  type KeysOf,
+  messagesOf,
+  type SharedMessageKey,
+  useCatalog,
+} from '@photofinish/shared/language/catalog';
+import type { UnknownReason } from '@photofinish/shared/web/protocol';
 
 type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &
   typeof import('@photofinish/shared/_locales/en/codes.json', { with: { type: 'json' }});
@@ -36,3 +42,12 @@ export const getMessage = messagesOf<MessageKey>();
 export function sentence(text: string): string {
   return /[.?]$/.test(text) ? text : `${text}.`;
 }
+
+/** How a verdict itself says why a protocol is unknown. */
+export const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
+  'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
+  'service-worker': 'pageByServiceWorker',
+  missed: 'pageMissed',
+  revalidated: 'pageRevalidated',
+  'not-exposed': 'pageNotExposed',
+};

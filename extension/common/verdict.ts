@@ -30,6 +30,7 @@ import {
   PROTOCOL_NAMES,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
+import { WHY_UNKNOWN } from './catalog.ts';
 import { BROWSER } from './edition.ts';
 import { advertisementAt, elsewhereOf } from './records/fold.ts';
 import { DAY_MS, type OriginRecord } from './records/schema.ts';
@@ -76,14 +77,6 @@ export function wasRun({ error }: OriginRace): boolean {
 export function judgedRace(races: readonly OriginRace[]): OriginRace | undefined {
   return races.findLast(wasRun) ?? races.at(-1);
 }
-
-const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
-  'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
-  'service-worker': 'pageByServiceWorker',
-  missed: 'pageMissed',
-  revalidated: 'pageRevalidated',
-  'not-exposed': 'pageNotExposed',
-};
 
 const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   'http-cache': 'pageFromCache',

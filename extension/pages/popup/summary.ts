@@ -4,7 +4,7 @@ import { catalogLanguage, type SharedMessageKey } from '@photofinish/shared/lang
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutText, otherFindings, sharedInRaceText } from '@photofinish/shared/verdict/verdict-text';
 import { MARK_LABELS, markOf, protocolName } from '@photofinish/shared/web/protocol';
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, WHY_UNKNOWN } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
@@ -148,22 +148,13 @@ export function wireRemedy(run: (action: Remedy) => void): void {
 
 // A verdict's other findings, as a list beneath it.
 
-/** Reasons that a verdict names itself, in words of its own. */
-const SAID_REASONS: ReadonlySet<string> = new Set<SharedMessageKey>([
-  'pageNoTimingAllowOrigin',
-  'pageByServiceWorker',
-  'pageMissed',
-  'pageRevalidated',
-  'pageNotExposed',
-]);
-
 /**
  * A verdict's other findings, why the origin has no protocol if the verdict does not say so, what its race knew from
  * other machines, and what it left out.
  */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
-  const isSaid = reason === null || verdict.findings.some(({ key }) => SAID_REASONS.has(key));
+  const isSaid = reason === null || verdict.findings.some(({ key }) => key === WHY_UNKNOWN[reason]);
   const words = isSaid ? '' : reasonText(protocol, reason);
   return [
     ...otherFindings(verdict).map((finding) => finding.text),
