@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { hostPort, parseOrigin } from '@photofinish/shared/web/origin';
+import { issueText } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { insecureFile, insecurePath, NotRegularFile, openRegular, userHome } from './paths.ts';
 
@@ -186,10 +187,10 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   const name = v.getDotPath(issue) ?? 'settings';
   const names = name.startsWith('fleet.') ? Object.keys(fleetSchema.pipe[0].entries) : SETTING_NAMES;
   const unknown = issue.type === 'strict_object' && issue.expected === 'never';
-  // JSON has no undefined, so what is received as that is not there.
-  const known = issue.received === 'undefined' ? ' is missing' : `: ${issue.message}`;
-  const wrong = unknown ? ` is no setting; there are ${names.join(', ')}` : known;
-  throw new SettingsError(`${file}: ${name}${wrong}`);
+  const wrong = unknown
+    ? `${name} is no setting; there are ${names.join(', ')}`
+    : issueText(issue, 'settings');
+  throw new SettingsError(`${file}: ${wrong}`);
 }
 
 /**

@@ -158,10 +158,3 @@ export function pathLeftOut(
 ): string | null {
   return leftOut === undefined ? null : `line ${line}: racing ${value.origin.origin}, ignoring ${leftOut}`;
 }
-
-/** Where in the document, if not at its top, and what was expected there. */
-export function issueText(issue: v.BaseIssue<unknown>): string {
-  const where = v.getDotPath(issue);
-  if (where !== null && issue.received === 'undefined') return `${where} is missing`;
-  return where === null ? issue.message : `${where}: ${issue.message}`;
-}

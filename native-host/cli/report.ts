@@ -14,12 +14,11 @@ import {
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
 import { ratioText, shareText, valueText } from '@photofinish/shared/report/report-text';
-import { printableDeep } from '@photofinish/shared/web/untrusted';
+import { issueText, printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { withOwnCommand } from '../install/own-command.ts';
 import { REPORT_OPTIONS } from './command-table.ts';
-import { issueText } from './input-lines.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, printable, table, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, parseCommand } from './usage.ts';

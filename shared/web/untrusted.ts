@@ -133,3 +133,13 @@ const MAX_CORRECTION_MS = 60_000;
 export function isAhead(atMs: number, nowMs: number): boolean {
   return atMs > nowMs + MAX_CORRECTION_MS;
 }
+
+/**
+ * What a JSON document lacks, or where in it, by that name if at its top, what else was expected. JSON has no undefined:
+ * what is received as that is not there.
+ */
+export function issueText(issue: v.BaseIssue<unknown>, top: string | null = null): string {
+  const where = v.getDotPath(issue) ?? top;
+  if (where !== null && issue.received === 'undefined') return `${where} is missing`;
+  return where === null ? issue.message : `${where}: ${issue.message}`;
+}
